@@ -2,7 +2,7 @@ import { beforeEach, expect } from 'vitest';
 import type { Organization } from '../lib/contract/organization.ts';
 import { createApi, type ErrorBody, errorOf } from './api.ts';
 import type { Answer, Service } from './service.ts';
-import { dumpOf } from './table-dump.ts';
+import { dumpOf } from './table/fixtures/table-dump.ts';
 
 /** Creates a caller of an organization: every operation by one token, and checks of what the table holds. */
 export function createCaller(service: Service, organization: Organization, token: string) {

@@ -7,9 +7,9 @@ import type { Table } from '../../lib/table/access/client.ts';
 import { hashOf } from '../../lib/table/agents/agent-items.ts';
 import { insertAgent } from '../../lib/table/agents/agents.ts';
 import { storedAgent } from '../table/agents/agent-seed.ts';
+import { dumpOf } from '../table/fixtures/table-dump.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, createTestTable, errorOf, newOrganization } from '../table/tasks/test-table.ts';
-import { dumpOf } from '../table-dump.ts';
 
 const test = await createTestTable();
 const context = { ...test, ...test.app, defaultModel: 'default.model', allowedModels: undefined };

@@ -11,7 +11,7 @@ import { consumers } from '../../lib/names/consumers.ts';
 import { attemptMs } from '../../lib/sender/sender.ts';
 import { openTable } from '../../lib/table/access/client.ts';
 import { attemptLeaseMs } from '../../lib/table/lease.ts';
-import { startLoopbackServer } from '../loopback.ts';
+import { startLoopbackServer } from '../servers/loopback.ts';
 
 /** Responds to a request that the server has read. A function that does nothing leaves it without a response. */
 let answer: (response: ServerResponse) => void;

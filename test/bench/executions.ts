@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { successOf } from '../api.ts';
-import { startLoopbackServer } from '../loopback.ts';
+import { startLoopbackServer } from '../servers/loopback.ts';
 import type { Bench } from './bench.ts';
 import { byCallers } from './scenario.ts';
 import type { Service } from './service.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { findRunning } from '../../infra/local/running.ts';
 import { type Api, successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
-import { startArguments } from '../service-process.ts';
+import { startArguments } from '../processes/service-process.ts';
 import { type Bench, createFolder } from './bench.ts';
 import { cpuOfTree, residentOfTree } from './process-stats.ts';
 

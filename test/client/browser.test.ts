@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delivery, secret } from '../docs/posted.ts';
 import { findChromium } from '../docs-page/chromium.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
-import { type LoopbackServer, startLoopbackServer } from '../loopback.ts';
+import { type LoopbackServer, startLoopbackServer } from '../servers/loopback.ts';
 import { bundleConsumer } from './bundle.ts';
 import type * as Consumer from './consumer.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ClientOptions, CrewboardError, createClient } from '../../lib/client/client.ts';
-import { startLoopbackServer } from '../loopback.ts';
+import { startLoopbackServer } from '../servers/loopback.ts';
 
 const token = 'crew_secret';
 

@@ -6,7 +6,7 @@ import type { TaskDetail } from '../../lib/contract/tasks/tasks.ts';
 import { dataOf, successOf } from '../api.ts';
 import { findChromium } from '../docs-page/chromium.ts';
 import { until } from '../journeys/deployment.ts';
-import { type LoopbackServer, startLoopbackServer } from '../loopback.ts';
+import { type LoopbackServer, startLoopbackServer } from '../servers/loopback.ts';
 import { createDeployedOrganization } from './deployed.ts';
 
 const program = findChromium(process.env);

@@ -3,7 +3,7 @@ import { basename, delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Problem } from '../../infra/problem.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../servers/free-port.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 
 const certificates = join(import.meta.dirname, '..', 'sender', 'certificates');

@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
-import { type LoopbackServer, startLoopbackServer } from '../loopback.ts';
+import { type LoopbackServer, startLoopbackServer } from '../servers/loopback.ts';
 import { findChromium } from './chromium.ts';
 
 const program = findChromium(process.env);

@@ -11,7 +11,7 @@ import { attemptMs, responseLimit } from '../../lib/sender/sender.ts';
 import { deliveryHeaders } from '../../lib/sender/signature.ts';
 import { readRetrySchedule } from '../../lib/settings/retry-schedule.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { fieldNames } from '../field-names.ts';
+import { fieldNames } from '../values/field-names.ts';
 import { blocksOf, page } from './receivers-page.ts';
 
 type Sample = { event: EventName; deliveryId: string; timestamp: string; data: Record<string, unknown> };

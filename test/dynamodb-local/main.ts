@@ -4,8 +4,8 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
-import { freePort } from '../free-port.ts';
-import { runToEnd } from '../python.ts';
+import { runToEnd } from '../processes/python.ts';
+import { freePort } from '../servers/free-port.ts';
 
 /** The exit code for "skipped" of test runners (Automake, Meson). */
 const skipped = 77;

@@ -11,9 +11,9 @@ import type { Item } from '../../lib/table/access/write.ts';
 import type { SweepCall } from '../../lib/table/lists/due.ts';
 import { agentPurgeWrite } from '../../lib/table/purges/purge-items.ts';
 import { allTime } from '../functions/pipeline/call-functions.ts';
+import { dumpOf } from '../table/fixtures/table-dump.ts';
 import { watchedTable } from '../table/fixtures/watched-table.ts';
 import { always, createTestTable, type TestTable } from '../table/tasks/test-table.ts';
-import { dumpOf } from '../table-dump.ts';
 
 /** The time for which other calls skip a purge that a call runs. */
 const takenMs = consumers.purgeAgent.timeoutSeconds * 1000;

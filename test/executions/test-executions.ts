@@ -27,8 +27,8 @@ import { createTask } from '../../lib/tasks/tasks.ts';
 import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { newCaller, openService } from '../service.ts';
 import { interceptTable } from '../table/fixtures/intercepted-table.ts';
+import { dumpOf } from '../table/fixtures/table-dump.ts';
 import { newTask } from '../table/tasks/test-table.ts';
-import { dumpOf } from '../table-dump.ts';
 import { createTimeline, turn } from './timeline.ts';
 
 /** The start of the simulated clock. */

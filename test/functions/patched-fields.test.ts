@@ -5,8 +5,8 @@ import type { Operation } from '../../lib/contract/routes.ts';
 import type { Schema } from '../../lib/contract/shapes.ts';
 import { standaloneSchemaOf } from '../../lib/openapi/schemas.ts';
 import { successOf } from '../api.ts';
-import { valuesOf } from '../json-values.ts';
 import { fc } from '../seeded.ts';
+import { valuesOf } from '../values/json-values.ts';
 import { createWebhookCallers, newWebhook } from './webhooks/webhook-caller.ts';
 
 type Fields = Record<string, unknown>;

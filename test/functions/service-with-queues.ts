@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { environment } from '../../lib/names/environment.ts';
+import { startQueues } from '../servers/sqs-emulator.ts';
 import { openService, pointFunctionsAt } from '../service.ts';
-import { startQueues } from '../sqs-emulator.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killAllOn } from '../processes.ts';
+import { killAllOn } from '../processes/processes.ts';
 import { findingsAfter } from './aftermath.ts';
 import { startReceiver } from './receiver.ts';
 import { type Manner, runSchemathesis } from './schemathesis.ts';

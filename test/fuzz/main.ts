@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/problem.ts';
-import { installPrograms, NoPython } from '../python.ts';
+import { installPrograms, NoPython } from '../processes/python.ts';
 import { fuzz } from './fuzz.ts';
 
 const usage = 'Usage: npm run fuzz -- [--minutes N] [--seed N], each a whole number.';

@@ -1,4 +1,4 @@
-import { startLoopbackServer } from '../loopback.ts';
+import { startLoopbackServer } from '../servers/loopback.ts';
 
 /** A receiver of webhooks: its `host:port`, and the number of requests to each path. */
 export type Receiver = { host: string; posts: Map<string, number>; close: () => Promise<void> };

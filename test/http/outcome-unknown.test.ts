@@ -10,7 +10,7 @@ import { dataOf, errorOf } from '../api.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, newCaller, openService } from '../service.ts';
 import { cancelled, dynamodbError, inProgress } from '../table/fixtures/dynamodb-errors.ts';
-import { loseResponses, startTableServer } from '../table-server.ts';
+import { loseResponses, startTableServer } from '../table/fixtures/table-server.ts';
 
 const { app, tableName, table } = await openService();
 const { token } = await newCaller(app);

@@ -4,7 +4,7 @@ import type { Operation } from '../../lib/contract/routes.ts';
 import { dataOf, statusAndCodeOf, tagOf, versionOf } from '../api.ts';
 import { newWebhook } from '../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../service.ts';
-import { changesVersion, runTogether } from '../table-server.ts';
+import { changesVersion, runTogether } from '../table/fixtures/table-server.ts';
 import { createTenants, type Tenant } from './middleware/idempotency/tenant.ts';
 
 const { newTenant, engine } = await createTenants();

@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { atEndOfFile } from '../end-of-file.ts';
-import { type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
+import { type Ended, type ServiceOptions, startProgram, startService } from '../processes/service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
-export type { Ended } from '../service-process.ts';
+export type { Ended } from '../processes/service-process.ts';
 
 /** Options of a start. The default data folder is a new one. */
 export type Options = Partial<Omit<ServiceOptions, 'onOutput'>>;

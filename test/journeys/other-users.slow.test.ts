@@ -6,7 +6,7 @@ import { findRunning } from '../../infra/local/running.ts';
 import { paginationOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { atEndOfFile } from '../end-of-file.ts';
-import { listeningAddressesOf, processTreeOf } from '../processes.ts';
+import { listeningAddressesOf, processTreeOf } from '../processes/processes.ts';
 import { type Deployment, run, startDeployment } from './deployment.ts';
 import { createTask, newToken, register } from './requests.ts';
 

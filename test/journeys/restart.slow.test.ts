@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processTreeOf } from '../processes.ts';
+import { processTreeOf } from '../processes/processes.ts';
 import { startReceiver } from '../sender/receiver.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { startHeldModel } from './held-model.ts';

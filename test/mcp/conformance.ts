@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Problem } from '../../infra/problem.ts';
-import { runToEnd } from '../python.ts';
-import type { Address } from '../service-process.ts';
+import { runToEnd } from '../processes/python.ts';
+import type { Address } from '../processes/service-process.ts';
 import { exceptions } from './conformance-exceptions.ts';
 import { type NpmProgram, runSuite } from './npm-program.ts';
 

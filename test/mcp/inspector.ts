@@ -1,6 +1,6 @@
 import { Problem } from '../../infra/problem.ts';
-import { runToEnd } from '../python.ts';
-import type { Address } from '../service-process.ts';
+import { runToEnd } from '../processes/python.ts';
+import type { Address } from '../processes/service-process.ts';
 import { type NpmProgram, runSuite } from './npm-program.ts';
 
 /** The MCP Inspector. It needs 140 MB. */

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Problem } from '../../infra/problem.ts';
-import { runToEnd } from '../python.ts';
-import { type Address, startService } from '../service-process.ts';
+import { runToEnd } from '../processes/python.ts';
+import { type Address, startService } from '../processes/service-process.ts';
 
 /** A program of npm that calls the MCP server. The project does not depend on it: its suite installs it at the first run. */
 export type NpmProgram = {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/agents/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Model, ModelAnswer, Question, ToolDefinition, Turn } from '../../lib/model/converse.ts';
-import { nested } from '../nested.ts';
+import { nested } from '../values/nested.ts';
 import { type BedrockServer, json, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventNames } from '../../lib/contract/webhooks/events.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
-import { fieldNames } from '../field-names.ts';
+import { fieldNames } from '../values/field-names.ts';
 import { at, document, type Json } from './published.ts';
 
 // `npm run check` compares the document with docs/openapi.json, and the linter checks every example in it.

@@ -2,8 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Problem } from '../../infra/problem.ts';
-import { installPrograms, NoPython, runToEnd } from '../python.ts';
-import { startService } from '../service-process.ts';
+import { installPrograms, NoPython, runToEnd } from '../processes/python.ts';
+import { startService } from '../processes/service-process.ts';
 
 /** The exit code for "skipped" of test runners (Automake, Meson). */
 const skipped = 77;

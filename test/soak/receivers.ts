@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startLoopbackServer } from '../loopback.ts';
+import { startLoopbackServer } from '../servers/loopback.ts';
 import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
 import type { ReceiverFault } from './plan.ts';
 import { between, type Random } from './random.ts';

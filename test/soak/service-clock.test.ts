@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startProgram } from '../service-process.ts';
+import { startProgram } from '../processes/service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { createServiceClock } from './service-clock.ts';
 

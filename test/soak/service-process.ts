@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
-import { type Address, type ServiceOptions, startService } from '../service-process.ts';
+import { type Address, type ServiceOptions, startService } from '../processes/service-process.ts';
 
 /** The service as its user runs it, which can be killed and started again on the same data. */
 export type ServiceProcess = {

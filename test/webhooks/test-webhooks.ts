@@ -24,7 +24,7 @@ import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { createManualTimers } from '../sender/manual-timers.ts';
 import { clockAt, openService, type Service } from '../service.ts';
-import { dumpOf } from '../table-dump.ts';
+import { dumpOf } from '../table/fixtures/table-dump.ts';
 import { streamed } from '../table-stream.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './deliveries/check-pipeline.ts';

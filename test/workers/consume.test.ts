@@ -7,7 +7,7 @@ import type { QueueSender } from '../../lib/aws/queue.ts';
 import { processContext, setProcessContext } from '../../lib/context/context.ts';
 import type { Table } from '../../lib/table/access/client.ts';
 import { consumeQueue, consumeStream, type TableChange } from '../../lib/workers/consume.ts';
-import { queueEvent } from '../queue-event.ts';
+import { queueEvent } from './queue-event.ts';
 
 const sendDeadLetters = vi.fn<QueueSender>();
 const queues = new Map([['deadLetters' as const, sendDeadLetters]]);

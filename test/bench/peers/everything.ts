@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { type Bench, createFolder } from '../bench.ts';
 import { cpuOfTree } from '../process-stats.ts';
 import type { Subject } from '../service.ts';

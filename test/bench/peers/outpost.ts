@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { createFolder } from '../bench.ts';
 import { cpuOfTree } from '../process-stats.ts';
 import type { Publisher } from '../service.ts';

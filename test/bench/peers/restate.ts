@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { createFolder } from '../bench.ts';
 import { forkFile } from '../forked.ts';
 import { cpuOfTree } from '../process-stats.ts';

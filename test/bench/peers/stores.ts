@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { type Bench, createFolder } from '../bench.ts';
 import { startProgram } from './programs.ts';
 

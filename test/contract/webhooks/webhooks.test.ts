@@ -9,7 +9,7 @@ import {
   testWebhook,
   updateWebhook,
 } from '../../../lib/contract/webhooks/webhooks.ts';
-import { unknownEvent } from '../../unknown-event.ts';
+import { unknownEvent } from '../../values/unknown-event.ts';
 import { errorsOf, ids, testFields, testPage, texts, words } from '../fields.ts';
 
 const urlOf = (length: number) => 'https://example.com/'.padEnd(length, 'x');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Problem } from '../../../infra/problem.ts';
-import { runToEnd } from '../../python.ts';
+import { runToEnd } from '../../processes/python.ts';
 
 /** The last commit of the latest release, version 0.2.0. It is deployed before these sources unless another commit is named. */
 export const latestRelease = '7de8d10f6dbe363309c03fade152058431a2efe7';

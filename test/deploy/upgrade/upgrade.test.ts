@@ -5,8 +5,8 @@ import { verifyWebhook } from '../../../lib/client/verify-webhook.ts';
 import { dataOf, paginationOf, statusAndCodeOf, successOf } from '../../api.ts';
 import { until } from '../../journeys/deployment.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, moveTask, register } from '../../journeys/requests.ts';
-import { type LoopbackServer, startLoopbackServer } from '../../loopback.ts';
 import { type Received, type Receiver, startReceiver } from '../../sender/receiver.ts';
+import { type LoopbackServer, startLoopbackServer } from '../../servers/loopback.ts';
 import { cdk } from '../cdk.ts';
 import {
   createDeployedOrganization,

@@ -7,7 +7,7 @@ import type { NewAgent } from '../../../lib/contract/agents/agents.ts';
 import { runDuePurges } from '../../../lib/executions/purges.ts';
 import { createConverseModel, type ModelAnswer, type Question } from '../../../lib/model/converse.ts';
 import { readSteps } from '../../../lib/table/executions/steps.ts';
-import { nested } from '../../nested.ts';
+import { nested } from '../../values/nested.ts';
 import { createTestExecutions, scriptedModel, text } from '../test-executions.ts';
 import { conversation, lastResults, requesting, type Script, type ScriptedCall } from '../tool-scripts.ts';
 

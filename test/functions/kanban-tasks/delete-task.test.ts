@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { itemsNaming } from '../../table-dump.ts';
+import { itemsNaming } from '../../table/fixtures/table-dump.ts';
 import { createTaskCallers } from './task-caller.ts';
 
 const { newTaskCaller } = await createTaskCallers();

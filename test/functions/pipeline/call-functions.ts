@@ -2,7 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { contextOf, loadHandler } from '../../../infra/local/functions.ts';
 import { fileNameOf } from '../../../lib/contract/routes.ts';
 import { type ConsumerName, consumers, type Job } from '../../../lib/names/consumers.ts';
-import { queueEvent } from '../../queue-event.ts';
+import { queueEvent } from '../../workers/queue-event.ts';
 
 /** A time that is later than every due time. */
 export const allTime = '9999-12-31T23:59:59.999Z';

@@ -2,7 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consumers } from '../../../lib/names/consumers.ts';
 import { workQueues } from '../../../lib/names/queues.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { publish, runJob } from './call-functions.ts';
 import { createTestPipeline } from './test-pipeline.ts';

@@ -8,8 +8,8 @@ import type { RunningExecution } from '../../../lib/table/executions/execution-i
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions/executions.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { always, newTask } from '../../table/tasks/test-table.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { publish } from './call-functions.ts';
 import { messagesIn } from './delivery-queues.ts';

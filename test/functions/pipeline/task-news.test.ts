@@ -5,7 +5,7 @@ import type { Event } from '../../../lib/contract/webhooks/event-log.ts';
 import type { EventName } from '../../../lib/contract/webhooks/events.ts';
 import { createApi, dataOf, successOf } from '../../api.ts';
 import { startReceiver } from '../../sender/receiver.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { publish } from './call-functions.ts';
 import { takeTurn } from './delivery-queues.ts';
 import { createPublisher } from './publish-changes.ts';

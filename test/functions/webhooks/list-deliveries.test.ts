@@ -3,7 +3,7 @@ import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/
 import { dataOf, errorOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { startReceiver } from '../../sender/receiver.ts';
-import { unknownEvent } from '../../unknown-event.ts';
+import { unknownEvent } from '../../values/unknown-event.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

@@ -8,7 +8,7 @@ import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { unknownEvent } from '../../unknown-event.ts';
+import { unknownEvent } from '../../values/unknown-event.ts';
 import { failed, notingSender } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

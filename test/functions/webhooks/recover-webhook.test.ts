@@ -8,7 +8,7 @@ import { completeRecovery, readRecovery, type StoredRecovery } from '../../../li
 import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
 import { dataOf, paginationOf, statusAndCodeOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { unknownEvent } from '../../unknown-event.ts';
+import { unknownEvent } from '../../values/unknown-event.ts';
 import { createChange } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers } from './webhook-caller.ts';
 

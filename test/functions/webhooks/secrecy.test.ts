@@ -6,7 +6,7 @@ import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { failRequests } from '../../http/fail-requests.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';

@@ -6,7 +6,7 @@ import { getItem } from '../../../lib/table/access/reads.ts';
 import { dataOf, tagOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { startReceiver } from '../../sender/receiver.ts';
-import { unknownEvent } from '../../unknown-event.ts';
+import { unknownEvent } from '../../values/unknown-event.ts';
 import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

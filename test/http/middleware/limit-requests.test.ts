@@ -13,7 +13,7 @@ import * as tasks from '../../../lib/tasks/tasks.ts';
 import { errorOf } from '../../api.ts';
 import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../../service.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 
 const path = '/api/kanban-tasks';
 const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));

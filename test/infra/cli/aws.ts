@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import type { Resource } from '../../../infra/aws/deployed/stack.ts';
-import type { Ended } from '../../service-process.ts';
+import type { Ended } from '../../processes/service-process.ts';
 
 /** A received request: its service and action, its path, and its parsed body. */
 export type AwsRequest = { action: string; path: string; body: Record<string, unknown> };

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../../infra/local/running.ts';
 import { openLocalTable } from '../../../infra/local/table/local-table.ts';
-import { freePort } from '../../free-port.ts';
 import { launch, newFolder } from '../../journeys/deployment.ts';
-import { startLoopbackServer } from '../../loopback.ts';
-import { startTableServer, writes } from '../../table-server.ts';
+import { freePort } from '../../servers/free-port.ts';
+import { startLoopbackServer } from '../../servers/loopback.ts';
+import { startTableServer, writes } from '../../table/fixtures/table-server.ts';
 
 const { table } = openLocalTable({ path: ':memory:', tableName, kinds: [] });
 const engine = await startTableServer(table);

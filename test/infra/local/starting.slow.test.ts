@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { statusAndCodeOf } from '../../api.ts';
-import { freePort } from '../../free-port.ts';
 import { launch, newFolder, run, start, startDeployment, until } from '../../journeys/deployment.ts';
-import { processTreeOf } from '../../processes.ts';
+import { processTreeOf } from '../../processes/processes.ts';
+import { freePort } from '../../servers/free-port.ts';
 
 /** Starts the service, which must fail, and returns its standard error. */
 async function startError(environment: Record<string, string>, nodeOptions: string[] = []): Promise<string> {

@@ -33,10 +33,10 @@ import { bookTimes, leaseSlowAttempt, takePermits, updatePace } from '../../../l
 import { insertWebhook, readTarget } from '../../../lib/table/webhooks/webhooks.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { openService } from '../../service.ts';
-import { loseResponses, startTableServer, writes } from '../../table-server.ts';
 import { streamed } from '../../table-stream.ts';
 import { attemptFor, newMessage } from '../deliveries/attempt-seed.ts';
 import { at, createExecutionTable, lease } from '../executions/execution-table.ts';
+import { loseResponses, startTableServer, writes } from '../fixtures/table-server.ts';
 import { always, newTask } from '../tasks/test-table.ts';
 
 const board = await createExecutionTable();

@@ -19,8 +19,8 @@ import { appendEvent } from '../../../lib/table/events/event-log.ts';
 import { deliveryPartitions } from '../../../lib/table/lists/delivery-partitions.ts';
 import { dueEntry, postponeDue, readDue } from '../../../lib/table/lists/due.ts';
 import { insertWebhook } from '../../../lib/table/webhooks/webhooks.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
 import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
 

@@ -6,7 +6,7 @@ import type { Write } from '../../../lib/table/access/write.ts';
 import { purgeAgent } from '../../../lib/table/executions/agent-purge.ts';
 import { readDue } from '../../../lib/table/lists/due.ts';
 import { agentPurgeWrite, purgePartition } from '../../../lib/table/purges/purge-items.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { createTestTable, type TestTable } from '../tasks/test-table.ts';
 

@@ -14,7 +14,7 @@ import {
   type StoredToken,
 } from '../../../lib/table/organizations/tokens.ts';
 import { openService } from '../../service.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { createTestTable, errorOf, newOrganization } from '../tasks/test-table.ts';
 

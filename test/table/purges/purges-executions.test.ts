@@ -18,7 +18,6 @@ import {
 import { LeaseLost } from '../../../lib/table/executions/lease-writes.ts';
 import { readTask } from '../../../lib/table/tasks/tasks.ts';
 import { deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
-import { dumpOf } from '../../table-dump.ts';
 import {
   at,
   completed,
@@ -27,6 +26,7 @@ import {
   failed,
   lease,
 } from '../executions/execution-table.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { faultsOf } from '../tasks/oracle.ts';
 import { always } from '../tasks/test-table.ts';

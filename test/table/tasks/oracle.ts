@@ -6,8 +6,8 @@ import { keys } from '../../../lib/table/access/keys.ts';
 import type { Item } from '../../../lib/table/access/write.ts';
 import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
 import { type StoredTask, taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { tornExecutions, wrongMetrics } from '../executions/execution-oracle.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 
 /** Returns the tasks of an organization, read from their items. */
 export async function tasksOf(table: Table, organization: Organization): Promise<StoredTask[]> {

@@ -8,7 +8,7 @@ import { purgeFrom, purgePartition } from '../../../lib/table/purges/purge-items
 import { detachLimit } from '../../../lib/table/tasks/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { deleteTask, getTask, listTasks } from '../../../lib/tasks/tasks.ts';
-import { dumpOf, itemsNaming } from '../../table-dump.ts';
+import { dumpOf, itemsNaming } from '../fixtures/table-dump.ts';
 import { type Watched, watchedTable } from '../fixtures/watched-table.ts';
 import { projects } from './model.ts';
 import { faultsOf, tasksOf } from './oracle.ts';

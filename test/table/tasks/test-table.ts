@@ -6,7 +6,7 @@ import type { RecordResponse } from '../../../lib/table/idempotency.ts';
 import { followTask } from '../../../lib/table/tasks/search-entries.ts';
 import { createTask, deleteTask, updateTask } from '../../../lib/tasks/tasks.ts';
 import { clockAt, newCaller, openService } from '../../service.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { faultsOf, tasksOf } from './oracle.ts';
 
 /** Names of agents that every organization of a test has. */

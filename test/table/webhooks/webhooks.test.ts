@@ -17,8 +17,8 @@ import {
   removeWebhook,
   type StoredWebhook,
 } from '../../../lib/table/webhooks/webhooks.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { meter } from '../fixtures/capacity.ts';
+import { dumpOf } from '../fixtures/table-dump.ts';
 import { createTestTable, errorOf, newOrganization } from '../tasks/test-table.ts';
 
 const board = await createTestTable();

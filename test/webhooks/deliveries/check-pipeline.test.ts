@@ -1,7 +1,7 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Item } from '../../../lib/table/access/write.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { failing, type Pipeline, preparePipelines } from '../faults/pipeline.ts';
 import type { Posted } from './check-pipeline.ts';
 

@@ -6,7 +6,7 @@ import type { Table } from '../../../lib/table/access/client.ts';
 import { type Key, webhookOf } from '../../../lib/table/access/keys.ts';
 import type { Item } from '../../../lib/table/access/write.ts';
 import { readAttemptCounts } from '../../../lib/table/deliveries/attempt-counts.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 
 export type LoggedAttempt = DeliveryRecord & Key & { nextAttemptAt?: string; dueAt?: string };
 

@@ -3,7 +3,7 @@ import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
 import { fc } from '../../seeded.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { failed } from '../test-webhooks.ts';
 import { type Fault, points } from './faults.ts';
 import type { Pipeline } from './pipeline.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { type Fault, fault } from './faults.ts';
 import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/access/keys.ts';
 import { leaseSlowAttempt, markWebhookSlow } from '../../../lib/table/webhooks/webhook-attempts.ts';
-import { dumpOf } from '../../table-dump.ts';
+import { dumpOf } from '../../table/fixtures/table-dump.ts';
 import { type Fault, fault } from './faults.ts';
 import { failing, preparePipelines } from './pipeline.ts';
 

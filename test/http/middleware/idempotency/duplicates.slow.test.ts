@@ -3,8 +3,8 @@ import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import { statusAndCodeOf } from '../../../api.ts';
 import { runKillable } from '../../../killable.ts';
 import type { Answer } from '../../../service.ts';
-import type { TableRequest } from '../../../table-protocol.ts';
-import { recordsKey, runTogether } from '../../../table-server.ts';
+import type { TableRequest } from '../../../table/fixtures/table-protocol.ts';
+import { recordsKey, runTogether } from '../../../table/fixtures/table-server.ts';
 import { posts } from './cases.ts';
 import { createTenants, type Request, type Tenant } from './tenant.ts';
 

@@ -3,7 +3,7 @@ import { endpoints } from '../../../../lib/contract/endpoints.ts';
 import type { Operation } from '../../../../lib/contract/routes.ts';
 import { dataOf, errorOf, versionOf } from '../../../api.ts';
 import { newWebhook } from '../../../functions/webhooks/webhook-caller.ts';
-import { loseResponses } from '../../../table-server.ts';
+import { loseResponses } from '../../../table/fixtures/table-server.ts';
 import { posts } from './cases.ts';
 import { createTenants, type Request, type Tenant } from './tenant.ts';
 

@@ -11,7 +11,7 @@ import { createTestImprovements } from '../../../functions/agents/test-improveme
 import { usual } from '../../../improvements/learning-model.ts';
 import { startReceiver } from '../../../sender/receiver.ts';
 import { type Answer, pointFunctionsAt } from '../../../service.ts';
-import { startTableServer, type TableServer } from '../../../table-server.ts';
+import { startTableServer, type TableServer } from '../../../table/fixtures/table-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 export type Request = { params?: Record<string, string>; body?: unknown };

@@ -8,8 +8,8 @@ import { readSkills } from '../../../../lib/agents/skill-catalogue.ts';
 import { hashSecret, mintToken, writeToken } from '../../../../lib/http/token.ts';
 import { toolOf } from '../../../../lib/tools/tool-definitions.ts';
 import { messageOf } from '../../../mcp/mcp-client.ts';
-import { queueEvent } from '../../../queue-event.ts';
 import { eventOf } from '../../../service.ts';
+import { queueEvent } from '../../../workers/queue-event.ts';
 import { type Answer, bundleAll } from './bundles.ts';
 import { importCpuRatios } from './import-cpu.ts';
 

@@ -6,8 +6,8 @@ import { keys } from '../../../../lib/table/access/keys.ts';
 import { transact } from '../../../../lib/table/access/transact.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask } from '../../../journeys/requests.ts';
-import type { Ended } from '../../../service-process.ts';
-import { startTableServer } from '../../../table-server.ts';
+import type { Ended } from '../../../processes/service-process.ts';
+import { startTableServer } from '../../../table/fixtures/table-server.ts';
 
 /** Starts a service on a table of the test, and returns what tests of commands need to run on its data. */
 export async function startLocalService(settings: Record<string, string> = {}) {

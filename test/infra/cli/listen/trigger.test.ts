@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../../../lib/client/verify-webhook.ts';
 import { eventNames } from '../../../../lib/contract/webhooks/events.ts';
 import { closedPort, startReceiver, startSocket } from '../../../sender/receiver.ts';
-import { unknownEvent } from '../../../unknown-event.ts';
+import { unknownEvent } from '../../../values/unknown-event.ts';
 import { crewboard } from '../api/crewboard.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

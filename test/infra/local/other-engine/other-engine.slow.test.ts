@@ -9,7 +9,7 @@ import { paginationOf } from '../../../api.ts';
 import { startDeployment } from '../../../journeys/deployment.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/requests.ts';
 import { startReceiver } from '../../../sender/receiver.ts';
-import { startTableServer } from '../../../table-server.ts';
+import { startTableServer } from '../../../table/fixtures/table-server.ts';
 
 it('the service uses the engine that DYNAMODB_ENDPOINT names, and has no table of its own', async () => {
   const { table, changes } = openLocalTable({ path: ':memory:', tableName, kinds: published.kinds });

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../../lib/aws/client-config.ts';
-import { freePort } from '../../../free-port.ts';
+import { freePort } from '../../../servers/free-port.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 /**

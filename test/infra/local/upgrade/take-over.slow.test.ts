@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { closeDataFolder, openDataFolder } from '../../../../infra/local/data-folder.ts';
 import { takeOverFormerTable } from '../../../../infra/local/upgrade/take-over.ts';
-import { startProgram } from '../../../service-process.ts';
+import { startProgram } from '../../../processes/service-process.ts';
 import { answersOf, createFormerFolder } from './former-folders.ts';
 import { plainTables, readPlainTable } from './plain-table.ts';
 

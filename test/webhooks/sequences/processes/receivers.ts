@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startLoopbackServer } from '../../../loopback.ts';
+import { startLoopbackServer } from '../../../servers/loopback.ts';
 import type { ReceiverMode } from '../sequence.ts';
 
 /** A request that a receiver got: when, of which delivery, and whether it was answered with 204. */

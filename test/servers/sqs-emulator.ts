@@ -1,7 +1,7 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { clientConfig } from '../lib/aws/client-config.ts';
-import { maxReceiveCount, type QueueName, queues, workQueues } from '../lib/names/queues.ts';
+import { clientConfig } from '../../lib/aws/client-config.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/names/queues.ts';
 
 /** The emulated queues: the endpoint of SQS, and the URL of each queue by its name and by its environment variable. */
 export type Queues = {

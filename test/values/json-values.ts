@@ -1,4 +1,4 @@
-import { fc } from './seeded.ts';
+import { fc } from '../seeded.ts';
 
 /** The part of JSON Schema that bodies of requests use. */
 type JsonSchema = {
