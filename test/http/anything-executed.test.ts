@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { environment } from '../../lib/names/environment.ts';
 import { readExecutionInput } from '../../lib/table/executions/executions.ts';
-import { createTestExecutions, startedOf } from '../functions/agents/test-executions.ts';
+import { createTestExecutions, startedOf } from '../functions/executions/test-executions.ts';
 import { fc } from '../seeded.ts';
 import { anyText } from './any-text.ts';
 

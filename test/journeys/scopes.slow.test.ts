@@ -18,8 +18,8 @@ import { callAgentTool, grantedTools } from '../../lib/tools/agent-tools.ts';
 import { toolOf } from '../../lib/tools/tool-definitions.ts';
 import { createApi, dataOf, errorOf, type Request, successOf } from '../api.ts';
 import { conversation, type ScriptedCall } from '../executions/tool-scripts.ts';
-import { startedOf } from '../functions/agents/test-executions.ts';
 import { createTestImprovements, type ImprovementsApi } from '../functions/agents/test-improvements.ts';
+import { startedOf } from '../functions/executions/test-executions.ts';
 import { newWebhook } from '../functions/webhooks/webhook-caller.ts';
 import { messageOf } from '../mcp/mcp-client.ts';
 

@@ -4,8 +4,13 @@ import { endpoints } from '../../../lib/contract/endpoints.ts';
 import type { Operation } from '../../../lib/contract/routes.ts';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import type { Request } from '../../api.ts';
+import {
+  createTestExecutions,
+  type ExecutionsApi,
+  newDelegation,
+  newExecution,
+} from '../executions/test-executions.ts';
 import { newAgent } from './test-agents.ts';
-import { createTestExecutions, type ExecutionsApi, newDelegation, newExecution } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
 

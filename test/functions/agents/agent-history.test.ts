@@ -9,7 +9,7 @@ import { dataOf, paginationOf, successOf } from '../../api.ts';
 import { createCaller, newForEachTest } from '../../caller.ts';
 import { newCaller } from '../../service.ts';
 import { publish } from '../pipeline/call-functions.ts';
-import { createPublisher } from '../pipeline/publish-changes.ts';
+import { createPublisher } from '../pipeline/publish-events/publish-changes.ts';
 import { openServiceWithQueues } from '../service-with-queues.ts';
 import { newAgent } from './test-agents.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { dataOf, errorOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
+import { createTestExecutions, listed, newestFirst } from '../executions/test-executions.ts';
 import { agentOf, itemsOf, sendConcurrently } from './test-agents.ts';
-import { createTestExecutions, listed, newestFirst } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
 const api = newForEachTest(newExecutionsApi);

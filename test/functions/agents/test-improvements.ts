@@ -6,7 +6,7 @@ import { dataOf, type Request } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
 import { bedrockError, json, startBedrock } from '../../model/bedrock-server.ts';
 import type { Answer } from '../../service.ts';
-import { createTestExecutions, type ExecutionsApi } from './test-executions.ts';
+import { createTestExecutions, type ExecutionsApi } from '../executions/test-executions.ts';
 
 /** Returns the result of a pass of self-improvement in a response. */
 export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);

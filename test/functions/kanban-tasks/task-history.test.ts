@@ -18,9 +18,9 @@ import { purposeOf } from '../../executions/test-executions.ts';
 import { conversation, lastResults } from '../../executions/tool-scripts.ts';
 import { type Answer, newCaller } from '../../service.ts';
 import { newAgent } from '../agents/test-agents.ts';
-import { passing } from '../agents/test-executions.ts';
+import { passing } from '../executions/test-executions.ts';
 import { publish } from '../pipeline/call-functions.ts';
-import { createPublisher } from '../pipeline/publish-changes.ts';
+import { createPublisher } from '../pipeline/publish-events/publish-changes.ts';
 import { openServiceWithQueues } from '../service-with-queues.ts';
 import { taskCallerOf } from './task-caller.ts';
 

@@ -6,7 +6,7 @@ import { issueToken } from '../../../lib/http/issue-token.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { createTestExecutions, passing } from '../agents/test-executions.ts';
+import { createTestExecutions, passing } from '../executions/test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
 const api = newForEachTest(newExecutionsApi);

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Comment } from '../../../lib/contract/tasks/comments.ts';
-import type { Task, TaskDetail } from '../../../lib/contract/tasks/tasks.ts';
-import type { Event } from '../../../lib/contract/webhooks/event-log.ts';
-import type { EventName } from '../../../lib/contract/webhooks/events.ts';
-import { createApi, dataOf, successOf } from '../../api.ts';
-import { startReceiver } from '../../sender/receiver.ts';
-import { dumpOf } from '../../table/fixtures/table-dump.ts';
-import { publish } from './call-functions.ts';
-import { takeTurn } from './delivery-queues.ts';
+import type { Comment } from '../../../../lib/contract/tasks/comments.ts';
+import type { Task, TaskDetail } from '../../../../lib/contract/tasks/tasks.ts';
+import type { Event } from '../../../../lib/contract/webhooks/event-log.ts';
+import type { EventName } from '../../../../lib/contract/webhooks/events.ts';
+import { createApi, dataOf, successOf } from '../../../api.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
+import { dumpOf } from '../../../table/fixtures/table-dump.ts';
+import { publish } from '../call-functions.ts';
+import { takeTurn } from '../delivery-queues.ts';
+import { createTestPipeline, messageOf } from '../test-pipeline.ts';
 import { createPublisher } from './publish-changes.ts';
-import { createTestPipeline, messageOf } from './test-pipeline.ts';
 
 const pipeline = await createTestPipeline();
 const { service, organization, token, receive } = pipeline;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context/context.ts';
-import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
-import { registerWebhook } from '../../../lib/webhooks/registration.ts';
-import { dataOf } from '../../api.ts';
-import { newForEachTest } from '../../caller.ts';
-import { startReceiver } from '../../sender/receiver.ts';
-import { createWebhookCallers, newWebhook } from './webhook-caller.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import type { DeliveryRecord, TestResult } from '../../../../lib/contract/webhooks/webhooks.ts';
+import { registerWebhook } from '../../../../lib/webhooks/registration.ts';
+import { dataOf } from '../../../api.ts';
+import { newForEachTest } from '../../../caller.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
+import { createWebhookCallers, newWebhook } from '../webhook-caller.ts';
 
 const { newWebhookCaller } = await createWebhookCallers();
 const caller = newForEachTest(newWebhookCaller);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Service } from '../../service.ts';
-import { publish } from './call-functions.ts';
+import type { Service } from '../../../service.ts';
+import { publish } from '../call-functions.ts';
 
 /** Returns a function that publishes the changes of a table since its last call, as its stream does. */
 export function createPublisher({ changes }: Pick<Service, 'changes'>): () => Promise<void> {

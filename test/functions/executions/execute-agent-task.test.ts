@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
 import { dataOf, paginationOf, versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { sendConcurrently } from './test-agents.ts';
+import { sendConcurrently } from '../agents/test-agents.ts';
 import { createTestExecutions, newExecution } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();

@@ -12,8 +12,8 @@ import type { Model } from '../../../lib/model/converse.ts';
 import { callAgentTool, grantedTools } from '../../../lib/tools/agent-tools.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
+import { type AgentsApi, createTestAgents } from '../agents/test-agents.ts';
 import { taskCallerOf } from '../kanban-tasks/task-caller.ts';
-import { type AgentsApi, createTestAgents } from './test-agents.ts';
 
 /** The agents, tasks and execution endpoints of an organization, called with one token. */
 export type ExecutionsApi = Awaited<ReturnType<Awaited<ReturnType<typeof createTestExecutions>>['newExecutionsApi']>>;

@@ -3,7 +3,7 @@ import { environment } from '../../../lib/names/environment.ts';
 import { numberSettings, readNumber } from '../../../lib/settings/number-settings.ts';
 import { errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { sendConcurrently } from './test-agents.ts';
+import { sendConcurrently } from '../agents/test-agents.ts';
 import {
   createTestExecutions,
   listed,

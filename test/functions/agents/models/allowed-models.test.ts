@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { replaceAgentModel } from '../../../lib/agents/agents.ts';
-import { processContext } from '../../../lib/context/context.ts';
-import { environment } from '../../../lib/names/environment.ts';
-import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { versionOf } from '../../api.ts';
-import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
+import { replaceAgentModel } from '../../../../lib/agents/agents.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import { environment } from '../../../../lib/names/environment.ts';
+import { changeSettings } from '../../../../lib/table/organizations/settings.ts';
+import { versionOf } from '../../../api.ts';
+import { type AgentsApi, agentOf, createTestAgents, newAgent } from '../test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents({
   [environment.allowedModels]: 'model.a,model.b',

@@ -9,7 +9,7 @@ import { leaseExecution } from '../../../lib/table/executions/executions.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { conversation, type Script } from '../../executions/tool-scripts.ts';
-import { defaultModel } from './test-agents.ts';
+import { defaultModel } from '../agents/test-agents.ts';
 import { createTestExecutions, passing } from './test-executions.ts';
 
 const { service, newExecutionsApi } = await createTestExecutions();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
-import { dataOf } from '../../api.ts';
-import { startReceiver } from '../../sender/receiver.ts';
-import { createWebhookCallers } from './webhook-caller.ts';
+import type { DeliveryRecord, TestResult } from '../../../../lib/contract/webhooks/webhooks.ts';
+import { dataOf } from '../../../api.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
+import { createWebhookCallers } from '../webhook-caller.ts';
 
 const { newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
 

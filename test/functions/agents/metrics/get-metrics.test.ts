@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentMetrics } from '../../../lib/contract/agents/agent-metrics.ts';
-import { hashOf } from '../../../lib/table/agents/agent-items.ts';
-import { dataOf } from '../../api.ts';
-import { newForEachTest } from '../../caller.ts';
-import { createTestExecutions } from './test-executions.ts';
+import type { AgentMetrics } from '../../../../lib/contract/agents/agent-metrics.ts';
+import { hashOf } from '../../../../lib/table/agents/agent-items.ts';
+import { dataOf } from '../../../api.ts';
+import { newForEachTest } from '../../../caller.ts';
+import { createTestExecutions } from '../../executions/test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();
 const api = newForEachTest(newExecutionsApi);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { processContext } from '../../../lib/context/context.ts';
-import { issueToken } from '../../../lib/http/issue-token.ts';
-import { changeSettings } from '../../../lib/table/organizations/settings.ts';
-import { versionOf } from '../../api.ts';
-import { newForEachTest } from '../../caller.ts';
-import { agentOf, createTestAgents, defaultModel } from './test-agents.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import { issueToken } from '../../../../lib/http/issue-token.ts';
+import { changeSettings } from '../../../../lib/table/organizations/settings.ts';
+import { versionOf } from '../../../api.ts';
+import { newForEachTest } from '../../../caller.ts';
+import { agentOf, createTestAgents, defaultModel } from '../test-agents.ts';
 
 const { newAgentsApi } = await createTestAgents();
 const api = newForEachTest(newAgentsApi);

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { processContext } from '../../../lib/context/context.ts';
-import { publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { recoverWebhook } from '../../../lib/webhooks/recoveries/recovery.ts';
-import { redeliverDelivery } from '../../../lib/webhooks/redelivery.ts';
-import { updateWebhook } from '../../../lib/webhooks/webhooks.ts';
-import { startReceiver } from '../../sender/receiver.ts';
-import { streamed } from '../../table-stream.ts';
-import { createChange } from '../../webhooks/test-webhooks.ts';
-import { publish, runJob } from './call-functions.ts';
-import { takeTurn } from './delivery-queues.ts';
-import { createTestPipeline, messageOf } from './test-pipeline.ts';
+import { processContext } from '../../../../lib/context/context.ts';
+import { publishEvents } from '../../../../lib/webhooks/deliveries/publish-events.ts';
+import { recoverWebhook } from '../../../../lib/webhooks/recoveries/recovery.ts';
+import { redeliverDelivery } from '../../../../lib/webhooks/redelivery.ts';
+import { updateWebhook } from '../../../../lib/webhooks/webhooks.ts';
+import { startReceiver } from '../../../sender/receiver.ts';
+import { streamed } from '../../../table-stream.ts';
+import { createChange } from '../../../webhooks/test-webhooks.ts';
+import { publish, runJob } from '../call-functions.ts';
+import { takeTurn } from '../delivery-queues.ts';
+import { createTestPipeline, messageOf } from '../test-pipeline.ts';
 
 const pipeline = await createTestPipeline();
 const { service, organization, register, publishTask, receive } = pipeline;

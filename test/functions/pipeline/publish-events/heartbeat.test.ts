@@ -1,11 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { consumers } from '../../../lib/names/consumers.ts';
-import { workQueues } from '../../../lib/names/queues.ts';
-import { dumpOf } from '../../table/fixtures/table-dump.ts';
-import { streamed } from '../../table-stream.ts';
-import { publish, runJob } from './call-functions.ts';
-import { createTestPipeline } from './test-pipeline.ts';
+import { consumers } from '../../../../lib/names/consumers.ts';
+import { workQueues } from '../../../../lib/names/queues.ts';
+import { dumpOf } from '../../../table/fixtures/table-dump.ts';
+import { streamed } from '../../../table-stream.ts';
+import { publish, runJob } from '../call-functions.ts';
+import { createTestPipeline } from '../test-pipeline.ts';
 
 // Heartbeats are written, and their age is measured, by the clock of this process.
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });

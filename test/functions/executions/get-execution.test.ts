@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../lib/table/agents/agent-items.ts';
 import { dataOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
-import { defaultModel } from './test-agents.ts';
+import { defaultModel } from '../agents/test-agents.ts';
 import { createTestExecutions, listed, passing } from './test-executions.ts';
 
 const { newExecutionsApi } = await createTestExecutions();

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks/webhooks.ts';
-import { keys } from '../../../lib/table/access/keys.ts';
-import { dataOf } from '../../api.ts';
-import { newForEachTest } from '../../caller.ts';
-import { closedPort, type Receiver, startReceiver } from '../../sender/receiver.ts';
-import type { Answer } from '../../service.ts';
-import { createWebhookCallers } from './webhook-caller.ts';
+import { ulidOf } from '../../../../lib/contract/ids.ts';
+import type { DeliveryRecord, TestResult } from '../../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import { dataOf } from '../../../api.ts';
+import { newForEachTest } from '../../../caller.ts';
+import { closedPort, type Receiver, startReceiver } from '../../../sender/receiver.ts';
+import type { Answer } from '../../../service.ts';
+import { createWebhookCallers } from '../webhook-caller.ts';
 
 const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
 const caller = newForEachTest(newWebhookCaller);
