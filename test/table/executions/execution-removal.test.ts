@@ -12,8 +12,8 @@ import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
 import { differences } from '../lists/model.ts';
 import { faultsOf } from '../tasks/oracle.ts';
-import { executionLists } from './execution-model.ts';
 import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
+import { executionLists } from './lists/execution-model.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 let board: ExecutionTable;

@@ -13,8 +13,8 @@ import {
 } from '../../../lib/table/executions/execution-items.ts';
 import { listedWrites } from '../../../lib/table/executions/execution-lists.ts';
 import { itemsAfter, writeItems } from '../tasks/seed.ts';
-import { countsOf } from './execution-oracle.ts';
 import { completed, failed, runningExecution } from './execution-table.ts';
+import { countsOf } from './lists/execution-oracle.ts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 

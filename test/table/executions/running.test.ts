@@ -10,8 +10,8 @@ import { endExecution, insertExecution } from '../../../lib/table/executions/exe
 import { readTokensToday, type StartContext } from '../../../lib/table/executions/running.ts';
 import { changeSettings } from '../../../lib/table/organizations/settings.ts';
 import { errorOf } from '../tasks/test-table.ts';
-import { executionsAmong } from './execution-oracle.ts';
 import { at, completed, createExecutionTable, type ExecutionTable } from './execution-table.ts';
+import { executionsAmong } from './lists/execution-oracle.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const perMinute = 3;

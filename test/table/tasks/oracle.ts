@@ -6,7 +6,7 @@ import { keys } from '../../../lib/table/access/keys.ts';
 import type { Item } from '../../../lib/table/access/write.ts';
 import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
 import { type StoredTask, taskFrom } from '../../../lib/table/tasks/task-items.ts';
-import { tornExecutions, wrongMetrics } from '../executions/execution-oracle.ts';
+import { tornExecutions, wrongMetrics } from '../executions/lists/execution-oracle.ts';
 import { dumpOf } from '../fixtures/table-dump.ts';
 
 /** Returns the tasks of an organization, read from their items. */

@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deleteAgent } from '../../../lib/agents/agents.ts';
-import { ulidOf } from '../../../lib/contract/ids.ts';
-import { moveOnEnd } from '../../../lib/executions/task-moves.ts';
-import { keys } from '../../../lib/table/access/keys.ts';
-import { getItem } from '../../../lib/table/access/reads.ts';
-import { purgeAgent } from '../../../lib/table/executions/agent-purge.ts';
-import { ulidPeriods } from '../../../lib/table/lists/listing.ts';
-import { meter } from '../fixtures/capacity.ts';
-import { deepOffsets, idsOnPages, limit, wrongPages } from '../lists/list-costs.ts';
-import { differences, type ExpectedList } from '../lists/model.ts';
-import { always } from '../tasks/test-table.ts';
+import { deleteAgent } from '../../../../lib/agents/agents.ts';
+import { ulidOf } from '../../../../lib/contract/ids.ts';
+import { moveOnEnd } from '../../../../lib/executions/task-moves.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import { getItem } from '../../../../lib/table/access/reads.ts';
+import { purgeAgent } from '../../../../lib/table/executions/agent-purge.ts';
+import { ulidPeriods } from '../../../../lib/table/lists/listing.ts';
+import { meter } from '../../fixtures/capacity.ts';
+import { deepOffsets, idsOnPages, limit, wrongPages } from '../../lists/list-costs.ts';
+import { differences, type ExpectedList } from '../../lists/model.ts';
+import { always } from '../../tasks/test-table.ts';
+import { executionsOfAYear, seedExecutions, seedLists } from '../execution-seed.ts';
+import { at, createExecutionTable } from '../execution-table.ts';
 import { executionLists } from './execution-model.ts';
-import { executionsOfAYear, seedExecutions, seedLists } from './execution-seed.ts';
-import { at, createExecutionTable } from './execution-table.ts';
 
 describe('of 20,000 executions over a year', () => {
   let lists: ExpectedList[];

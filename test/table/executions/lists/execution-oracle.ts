@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import { keys } from '../../../lib/table/access/keys.ts';
-import type { Item } from '../../../lib/table/access/write.ts';
-import { type ExecutionHead, executionFrom, executionKind } from '../../../lib/table/executions/execution-items.ts';
-import { purgeFrom, purgeKind } from '../../../lib/table/purges/purge-items.ts';
-import { nameOf } from '../tasks/seed.ts';
+import { ulidOf } from '../../../../lib/contract/ids.ts';
+import type { Organization } from '../../../../lib/contract/organization.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import type { Item } from '../../../../lib/table/access/write.ts';
+import { type ExecutionHead, executionFrom, executionKind } from '../../../../lib/table/executions/execution-items.ts';
+import { purgeFrom, purgeKind } from '../../../../lib/table/purges/purge-items.ts';
+import { nameOf } from '../../tasks/seed.ts';
 
 /** All items of an organization by key. */
 type Dump = Record<string, unknown>;

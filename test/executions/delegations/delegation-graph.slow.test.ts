@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fc } from '../seeded.ts';
+import { fc } from '../../seeded.ts';
 import { runGraph, steps } from './delegation-graph.ts';
 
 it('no chain of delegations among 200 agents at once is longer than three or contains an agent twice', async () => {

@@ -1,9 +1,9 @@
-import { readExecutionHead } from '../../lib/table/executions/executions.ts';
-import { fc } from '../seeded.ts';
-import { seedAgents, storedAgent } from '../table/agents/agent-seed.ts';
-import { faultsOf } from '../table/tasks/oracle.ts';
-import { errorOf } from '../table/tasks/test-table.ts';
-import { createTestExecutions, scriptedModel } from './test-executions.ts';
+import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
+import { fc } from '../../seeded.ts';
+import { seedAgents, storedAgent } from '../../table/agents/agent-seed.ts';
+import { faultsOf } from '../../table/tasks/oracle.ts';
+import { errorOf } from '../../table/tasks/test-table.ts';
+import { createTestExecutions, scriptedModel } from '../test-executions.ts';
 
 /** What a chain depends on: the delegating agent, and the executions that this agent was running then. */
 type Delegated = { by?: string; parents: GraphExecution[] };

@@ -1,15 +1,15 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunningExecution } from '../../../lib/table/executions/execution-items.ts';
-import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
-import { endExecution, readDelegation } from '../../../lib/table/executions/executions.ts';
-import { readRunningExecutions } from '../../../lib/table/executions/running-executions.ts';
-import { fc } from '../../seeded.ts';
-import { watchedTable } from '../fixtures/watched-table.ts';
-import { differences } from '../lists/model.ts';
+import type { RunningExecution } from '../../../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../../../lib/table/executions/execution-lists.ts';
+import { endExecution, readDelegation } from '../../../../lib/table/executions/executions.ts';
+import { readRunningExecutions } from '../../../../lib/table/executions/running-executions.ts';
+import { fc } from '../../../seeded.ts';
+import { watchedTable } from '../../fixtures/watched-table.ts';
+import { differences } from '../../lists/model.ts';
+import { completed, createExecutionTable, type ExecutionTable, failed } from '../execution-table.ts';
 import { executionLists } from './execution-model.ts';
 import { executionsAmong } from './execution-oracle.ts';
-import { completed, createExecutionTable, type ExecutionTable, failed } from './execution-table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

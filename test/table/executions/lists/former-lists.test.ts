@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
-import { createContext } from '../../../lib/context/context.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import { insertExecution } from '../../../lib/table/executions/executions.ts';
-import { createExecutionTable, type ExecutionTable } from './execution-table.ts';
+import { createContext } from '../../../../lib/context/context.ts';
+import type { Organization } from '../../../../lib/contract/organization.ts';
+import { insertExecution } from '../../../../lib/table/executions/executions.ts';
+import { createExecutionTable, type ExecutionTable } from '../execution-table.ts';
 
 const hourMs = 60 * 60_000;
 let board: ExecutionTable;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ExecutionMessage } from '../../lib/names/messages.ts';
-import { readExecutionHead } from '../../lib/table/executions/executions.ts';
-import { updateTask } from '../../lib/tasks/tasks.ts';
-import { errorOf } from '../table/tasks/test-table.ts';
-import { createTestExecutions, scriptedModel } from './test-executions.ts';
+import type { ExecutionMessage } from '../../../lib/names/messages.ts';
+import { readExecutionHead } from '../../../lib/table/executions/executions.ts';
+import { updateTask } from '../../../lib/tasks/tasks.ts';
+import { errorOf } from '../../table/tasks/test-table.ts';
+import { createTestExecutions, scriptedModel } from '../test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, delegate } = fixture;

@@ -1,8 +1,8 @@
-import type { ExecutionStatus } from '../../../lib/contract/executions/executions.ts';
-import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
-import { readExecutionPage } from '../../../lib/table/executions/execution-lists.ts';
-import type { ExpectedList } from '../lists/model.ts';
-import type { TestTable } from '../tasks/test-table.ts';
+import type { ExecutionStatus } from '../../../../lib/contract/executions/executions.ts';
+import type { ExecutionHead } from '../../../../lib/table/executions/execution-items.ts';
+import { readExecutionPage } from '../../../../lib/table/executions/execution-lists.ts';
+import type { ExpectedList } from '../../lists/model.ts';
+import type { TestTable } from '../../tasks/test-table.ts';
 
 /** The filter of a list of executions. */
 type Filter = { agentId?: string | undefined; status?: ExecutionStatus | undefined };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fc } from '../seeded.ts';
+import { fc } from '../../seeded.ts';
 import { runGraph, steps } from './delegation-graph.ts';
 
 const seed = 20_260_301;
