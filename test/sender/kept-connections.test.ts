@@ -5,10 +5,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { endSharing, idleMs, leaveConnection } from '../../lib/sender/kept-connections.ts';
 import type { Resolve } from '../../lib/sender/lookup.ts';
 import { readAllowedReceivers } from '../../lib/settings/allowed-receivers.ts';
+import { dangerousAddresses, publicAddresses, specialEnds } from './addresses/special-addresses.ts';
 import { stopDials } from './dials.ts';
 import { createManualTimers } from './manual-timers.ts';
 import { expectClosed, openedSockets, pem, startAnswering, startSocket, startTls } from './receiver.ts';
-import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';
 import { createKeptConnections, createTestResolver, createTestSender, late, unresolved } from './test-sender.ts';
 
 const sockets = openedSockets();

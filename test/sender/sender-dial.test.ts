@@ -6,10 +6,10 @@ import { rejectUrl } from '../../lib/sender/receivers.ts';
 import type { Sender, SenderContext } from '../../lib/sender/sender.ts';
 import { readAllowedReceivers } from '../../lib/settings/allowed-receivers.ts';
 import { prepareTestWebhooks } from '../webhooks/test-webhooks.ts';
+import { dangerousAddresses, publicAddresses, specialEnds } from './addresses/special-addresses.ts';
+import { spelledAddresses } from './addresses/spelled-addresses.ts';
 import { stopDials } from './dials.ts';
 import { createManualTimers } from './manual-timers.ts';
-import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';
-import { spelledAddresses } from './spelled-addresses.ts';
 import { createTestResolver, createTestSender, late, unresolved } from './test-sender.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();

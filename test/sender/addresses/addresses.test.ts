@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../lib/sender/addresses.ts';
-import { fc } from '../seeded.ts';
+import { isPublicAddress } from '../../../lib/sender/addresses.ts';
+import { fc } from '../../seeded.ts';
 import { addressIn, dangerousAddresses, publicAddresses, specialBlocks, specialEnds } from './special-addresses.ts';
 
 describe('a public address', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../lib/contract/errors.ts';
-import { isPublicAddress } from '../../lib/sender/addresses.ts';
-import { rejectUrl } from '../../lib/sender/receivers.ts';
-import { readAllowedReceivers } from '../../lib/settings/allowed-receivers.ts';
-import { fc } from '../seeded.ts';
+import { ApiError } from '../../../lib/contract/errors.ts';
+import { isPublicAddress } from '../../../lib/sender/addresses.ts';
+import { rejectUrl } from '../../../lib/sender/receivers.ts';
+import { readAllowedReceivers } from '../../../lib/settings/allowed-receivers.ts';
+import { fc } from '../../seeded.ts';
 import { spellingsOf } from './spelled-addresses.ts';
 
 /** The code that a URL is refused with, `undefined` where it may be registered. */
