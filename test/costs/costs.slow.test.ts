@@ -6,16 +6,16 @@ import { environment } from '../../lib/names/environment.ts';
 import { createTestPipeline } from '../functions/pipeline/test-pipeline.ts';
 import { learningModel } from '../improvements/learning-model.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
-import { agentScenarios } from './agent-scenarios.ts';
 import { type Budgeted, endpointBudgets, requestLog, tokenBudget, tokenUseBudget } from './endpoint-budgets.ts';
-import { eventScenarios } from './event-scenarios.ts';
 import { startMeter } from './meter.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';
-import { pipelineScenarios } from './pipeline-scenarios.ts';
-import { taskScenarios } from './task-scenarios.ts';
+import { agentScenarios } from './scenarios/agent-scenarios.ts';
+import { eventScenarios } from './scenarios/event-scenarios.ts';
+import { pipelineScenarios } from './scenarios/pipeline-scenarios.ts';
+import { taskScenarios } from './scenarios/task-scenarios.ts';
+import { webhookScenarios } from './scenarios/webhook-scenarios.ts';
 import { type Asked, createTestOrganization, type TestOrganization } from './test-organization.ts';
 import type { Usage } from './usage.ts';
-import { webhookScenarios } from './webhook-scenarios.ts';
 
 // Logs and metrics are written as in AWS, and secrets are encrypted by a key of KMS, which the meter mocks.
 Object.assign(process.env, {

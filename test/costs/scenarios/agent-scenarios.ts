@@ -1,8 +1,8 @@
-import { processContext } from '../../lib/context/context.ts';
-import type { ExecutionStarted } from '../../lib/contract/executions/executions.ts';
-import { runExecution } from '../../lib/executions/run/run-execution.ts';
-import type { Model } from '../../lib/model/converse.ts';
-import { type Asked, type TestOrganization, text } from './test-organization.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { ExecutionStarted } from '../../../lib/contract/executions/executions.ts';
+import { runExecution } from '../../../lib/executions/run/run-execution.ts';
+import type { Model } from '../../../lib/model/converse.ts';
+import { type Asked, type TestOrganization, text } from '../test-organization.ts';
 
 const params = { name: 'writer' };
 const writer = { ...params, displayName: 'Writer', category: 'business', description: text, systemPrompt: text };

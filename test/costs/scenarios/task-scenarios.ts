@@ -1,8 +1,8 @@
-import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/tasks/tasks.ts';
-import { searchEntry } from '../../lib/table/tasks/search-entries.ts';
-import { randomFrom } from '../soak/random.ts';
-import { bareTasks, seed, writeItems } from '../table/tasks/seed.ts';
-import { type Asked, type TestOrganization, text } from './test-organization.ts';
+import { type Task, taskPriorities, taskStatuses } from '../../../lib/contract/tasks/tasks.ts';
+import { searchEntry } from '../../../lib/table/tasks/search-entries.ts';
+import { randomFrom } from '../../soak/random.ts';
+import { bareTasks, seed, writeItems } from '../../table/tasks/seed.ts';
+import { type Asked, type TestOrganization, text } from '../test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
 const bare = { title: 'A task', description: text };

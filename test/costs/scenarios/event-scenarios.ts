@@ -1,6 +1,6 @@
-import { ulidFrom } from '../../lib/contract/ids.ts';
-import { appendEvent } from '../../lib/table/events/event-log.ts';
-import type { Asked, TestOrganization } from './test-organization.ts';
+import { ulidFrom } from '../../../lib/contract/ids.ts';
+import { appendEvent } from '../../../lib/table/events/event-log.ts';
+import type { Asked, TestOrganization } from '../test-organization.ts';
 import { register } from './webhook-scenarios.ts';
 
 const beginning = `ev_${'0'.repeat(26)}`;
