@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import type { Change } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { fc } from '../../seeded.ts';
-import { startTime } from '../test-webhooks.ts';
-import { type Fault, points } from './faults.ts';
-import { failing, late, type Pipeline } from './pipeline.ts';
+import type { Change } from '../../../../lib/webhooks/deliveries/publish-events.ts';
+import { fc } from '../../../seeded.ts';
+import { startTime } from '../../test-webhooks.ts';
+import { type Fault, points } from '../faults.ts';
+import { failing, late, type Pipeline } from '../pipeline.ts';
 
 const events = ['task.created', 'task.status_changed', 'task.completed'] as const;
 

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Context } from '../../../lib/context/context.ts';
-import { ulidFrom } from '../../../lib/contract/ids.ts';
-import type { Organization } from '../../../lib/contract/organization.ts';
-import type { TaskEvent } from '../../../lib/contract/webhooks/events.ts';
-import { type EventFilter, followEvents } from '../../../lib/table/events/event-feed.ts';
-import type { LoggedEvent } from '../../../lib/table/events/event-log.ts';
-import { createLogClock } from '../../../lib/table/events/log-clock.ts';
-import { eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
-import { type Change, publishEvents } from '../../../lib/webhooks/deliveries/publish-events.ts';
-import { fc, testSeed } from '../../seeded.ts';
-import type { Service } from '../../service.ts';
-import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
-import { createChange, startTime } from '../test-webhooks.ts';
-import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
+import type { Context } from '../../../../lib/context/context.ts';
+import { ulidFrom } from '../../../../lib/contract/ids.ts';
+import type { Organization } from '../../../../lib/contract/organization.ts';
+import type { TaskEvent } from '../../../../lib/contract/webhooks/events.ts';
+import { type EventFilter, followEvents } from '../../../../lib/table/events/event-feed.ts';
+import type { LoggedEvent } from '../../../../lib/table/events/event-log.ts';
+import { createLogClock } from '../../../../lib/table/events/log-clock.ts';
+import { eventIdOf } from '../../../../lib/webhooks/attempts/derived-ids.ts';
+import { type Change, publishEvents } from '../../../../lib/webhooks/deliveries/publish-events.ts';
+import { fc, testSeed } from '../../../seeded.ts';
+import type { Service } from '../../../service.ts';
+import { interceptTable } from '../../../table/fixtures/intercepted-table.ts';
+import { createChange, startTime } from '../../test-webhooks.ts';
+import { createVirtualTime, type VirtualTime } from '../virtual-time.ts';
 
 /** Half of the difference of clocks that followers allow, in milliseconds. */
 export const mostSkewMs = 125;

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
-import { testSeed } from '../../seeded.ts';
-import { openService } from '../../service.ts';
+import { testSeed } from '../../../seeded.ts';
+import { openService } from '../../../service.ts';
 import { expectEveryEventSeen } from './followers.ts';
 
 const service = await openService();

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { Webhook } from '../../../lib/contract/webhooks/webhooks.ts';
-import { keys } from '../../../lib/table/access/keys.ts';
-import { readWebhook } from '../../../lib/table/webhooks/webhooks.ts';
-import { fc } from '../../seeded.ts';
-import { dumpOf } from '../../table/fixtures/table-dump.ts';
-import { failed } from '../test-webhooks.ts';
-import { type Fault, points } from './faults.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { Webhook } from '../../../../lib/contract/webhooks/webhooks.ts';
+import { keys } from '../../../../lib/table/access/keys.ts';
+import { readWebhook } from '../../../../lib/table/webhooks/webhooks.ts';
+import { fc } from '../../../seeded.ts';
+import { dumpOf } from '../../../table/fixtures/table-dump.ts';
+import { failed } from '../../test-webhooks.ts';
+import { type Fault, points } from '../faults.ts';
+import type { Pipeline } from '../pipeline.ts';
 
 type Step =
   | { does: 'commit' | 'fail' | 'come back' | 'pause' | 'resume' | 'patch' | 'rotate' | 'redeliver' | 'recover' }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { testSeed } from '../../seeded.ts';
+import { testSeed } from '../../../seeded.ts';
+import { preparePipelines } from '../pipeline.ts';
 import { checkInterleavings } from './interleavings.ts';
-import { preparePipelines } from './pipeline.ts';
 
 const createPipeline = await preparePipelines();
 

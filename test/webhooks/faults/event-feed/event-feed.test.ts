@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openService } from '../../service.ts';
+import { openService } from '../../../service.ts';
 import { expectEveryEventSeen, type Follower, mostSkewMs, type Shard, simulate } from './followers.ts';
 
 const service = await openService();
