@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startLoopbackServer } from '../servers/loopback.ts';
 import { nameOf } from '../webhooks/deliveries/check-pipeline.ts';
+import { type ServiceClock, trueTimeOf } from './clock/service-clock.ts';
 import type { ReceiverFault } from './plan.ts';
 import { between, type Random } from './random.ts';
-import { type ServiceClock, trueTimeOf } from './service-clock.ts';
 
 export type Post = {
   deliveryId: string;

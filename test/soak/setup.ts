@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventName } from '../../lib/contract/webhooks/events.ts';
 import { successOf } from '../api.ts';
-import type { Registered } from './evidence.ts';
+import type { Registered } from './check/evidence.ts';
+import { createServiceClock, type ServiceClock } from './clock/service-clock.ts';
 import { type Follower, startFollower } from './follower.ts';
 import type { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
-import { createServiceClock, type ServiceClock } from './service-clock.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { createWebhookChanges, type WebhookChanges } from './webhook-changes.ts';
 

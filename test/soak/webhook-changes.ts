@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WebhookPatch } from '../../lib/contract/webhooks/webhooks.ts';
-import type { Registered } from './evidence.ts';
+import type { Registered } from './check/evidence.ts';
+import type { Requested } from './check/webhook-rules.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { untilSuccess } from './until-success.ts';
-import type { Requested } from './webhook-rules.ts';
 
 /** The changes of the webhooks of a soak. Changes of one kind and webhook happen one after the other. */
 export type WebhookChanges = {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../lib/names/messages.ts';
-import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
-import type { StoredTask } from '../../lib/table/tasks/task-items.ts';
+import type { DeliveryMessage } from '../../../lib/names/messages.ts';
+import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
+import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
+import { type ClockStep, trueTimeOf, trueTimesOf } from '../clock/service-clock.ts';
+import type { Interruption } from '../plan.ts';
 import { check } from './check.ts';
 import { type Evidence, isAtFault } from './evidence.ts';
-import type { Interruption } from './plan.ts';
-import { type ClockStep, trueTimeOf, trueTimesOf } from './service-clock.ts';
 import { exceededRates, type Fate, fateOf, type Rated } from './webhook-rules.ts';
 
 const task = { id: 'tk_1', status: 'backlog', version: 1 } as StoredTask;

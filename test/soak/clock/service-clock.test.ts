@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startProgram } from '../processes/service-process.ts';
-import { createTemporaryFolder } from '../temporary-files.ts';
+import { startProgram } from '../../processes/service-process.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { createServiceClock } from './service-clock.ts';
 
 /** Prints how far the clock is ahead of the true time, in three ways, and how long that took. */

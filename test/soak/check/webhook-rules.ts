@@ -1,4 +1,4 @@
-import { type ClockStep, hasStepped, trueTimesOf } from './service-clock.ts';
+import { type ClockStep, hasStepped, trueTimesOf } from '../clock/service-clock.ts';
 
 /** A request: when it was first sent, and when it had its successful response (Unix times, in ms). */
 export type Requested = { sentAt: number; answeredAt: number };

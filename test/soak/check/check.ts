@@ -1,7 +1,7 @@
-import type { ExecutionHead } from '../../lib/table/executions/execution-items.ts';
-import type { PipelineCheck } from '../webhooks/deliveries/check-pipeline.ts';
+import type { ExecutionHead } from '../../../lib/table/executions/execution-items.ts';
+import type { PipelineCheck } from '../../webhooks/deliveries/check-pipeline.ts';
+import { trueTimesOf } from '../clock/service-clock.ts';
 import type { Evidence } from './evidence.ts';
-import { trueTimesOf } from './service-clock.ts';
 import { exceededRates } from './webhook-rules.ts';
 
 /** The result of a check. `lost` has a sentence for each fault. */
