@@ -6,7 +6,7 @@ import { goals } from './goals.ts';
 import { lists } from './lists.ts';
 import { peers } from './peers/peers.ts';
 import { steady } from './steady.ts';
-import { writers } from './writers.ts';
+import { writers } from './writes/writers.ts';
 
 /** The parts that are measured without arguments. */
 export const defaultParts: readonly Part[] = [goals, lists, writers];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Table } from './page.ts';
+import type { Table } from './page/page.ts';
 
 /** The options of a part of the benchmark, and its progress and end. */
 export type Bench = {

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from './bench.ts';
 
@@ -11,21 +12,21 @@ export type Forked<Question, Said> = {
   ask: <Answer extends Said>(question: Question) => Promise<Answer>;
 };
 
-/** Starts a file of this folder as a child process. It must end when its channel does. */
+/** Starts a file as a child process. It must end when its channel does. */
 export function forkFile<Question, Said>(
   { atEnd }: Bench,
-  file: string,
+  file: URL,
   { args = [], env = process.env }: { args?: string[]; env?: NodeJS.ProcessEnv } = {},
 ): Forked<Question, Said> {
   // Its output is its log.
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+  const child = fork(fileURLToPath(file), args, {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   atEnd(() => child.connected && child.disconnect());
   const nextMessage = async <Answer extends Said>() => {
     const { promise: ended, reject } = Promise.withResolvers<never>();
-    const end = (code: number | null) => reject(new Error(`${file} ended with code ${code}.`));
+    const end = (code: number | null) => reject(new Error(`${basename(file.pathname)} ended with code ${code}.`));
     child.once('exit', end);
     const said = once(child, 'message', { signal: AbortSignal.timeout(30_000) });
     return (await Promise.race([said, ended]).finally(() => child.off('exit', end)))[0] as Answer;

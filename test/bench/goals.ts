@@ -1,10 +1,10 @@
 import { type Bench, createFolder, type Part } from './bench.ts';
 import { type EndReceiver, runExecutions, startEndReceiver } from './executions.ts';
-import { figure, percentile } from './figures.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { figure, percentile } from './page/figures.ts';
+import { type Column, type Figure, type Measured, measureInTurns, tableOfFigures } from './page/turns.ts';
+import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { publishInBurst, publishOnSchedule, type Setup } from './scenario.ts';
 import { cpuUsedBy, idleCpuOf, type Service, startService, unlimited } from './service.ts';
-import { type Column, type Figure, type Measured, measureInTurns, tableOfFigures } from './turns.ts';
 
 const figures = {
   idle: { name: 'idle: % of a core', decimals: 1, atMost: 1.5 },

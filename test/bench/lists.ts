@@ -1,8 +1,8 @@
 import { setLog } from '../../lib/context/log.ts';
 import { createApi, paginationOf, successOf } from '../api.ts';
 import type { Bench, Part } from './bench.ts';
-import { figure, percentile, spread } from './figures.ts';
 import { type ListBoard, type ListFilter, listFilters, writeBoards } from './list-boards.ts';
+import { figure, percentile, spread } from './page/figures.ts';
 
 /** The goal: the time of the first page of the largest board, as a multiple of the time of the smallest. */
 const timeRatio = 4;

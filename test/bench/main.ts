@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
 import { defaultParts, readArguments } from './arguments.ts';
 import { type Bench, createEnd, type Part } from './bench.ts';
-import { circumstances } from './machine.ts';
-import { fillIn, pageOf, sectionOf, type Table, tableOf } from './page.ts';
+import { circumstances } from './page/machine.ts';
+import { fillIn, pageOf, sectionOf, type Table, tableOf } from './page/page.ts';
 import { peers, sectionText } from './peers/peers.ts';
 import { steady } from './steady.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { faultsOf, preciseNow } from './arrivals.ts';
-import type { Receiver } from './receiver.ts';
+import { faultsOf, preciseNow } from './receiver/arrivals.ts';
+import type { Receiver } from './receiver/receiver.ts';
 import { cpuUsedBy, type Publisher } from './service.ts';
 
 /** A service, the receiver of its events, and its CPU use without any load, in ms a ms. */

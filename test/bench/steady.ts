@@ -1,6 +1,6 @@
 import type { Part } from './bench.ts';
-import { figure, percentile } from './figures.ts';
-import { startReceiver } from './receiver.ts';
+import { figure, percentile } from './page/figures.ts';
+import { startReceiver } from './receiver/receiver.ts';
 import { publishInBurst, publishOnSchedule } from './scenario.ts';
 import { idleCpuOf, startService, unlimited } from './service.ts';
 

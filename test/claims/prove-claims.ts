@@ -10,7 +10,7 @@ import { claimTask, type NewClaim, releaseTask, renewClaim, takeBackTask } from 
 import { sweepTasks } from '../../lib/tasks/due-tasks.ts';
 import { claimNextTask } from '../../lib/tasks/ready-tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
-import { lockWindowMs, startConflictingTable } from '../bench/conflicting-table.ts';
+import { lockWindowMs, startConflictingTable } from '../bench/writes/conflicting-table.ts';
 import { between, oneOf, type Random, randomFrom } from '../soak/random.ts';
 import { createVirtualTime, type VirtualTime } from '../virtual-time.ts';
 import { meterUnits } from './units.ts';

@@ -36,7 +36,7 @@ describe('links', () => {
   it('of pages have existing files and sections as targets', () => {
     const broken = pages.flatMap(([file, text]) => {
       // Pages in docs are made from these files.
-      const folder = /^test\/(bench|bench\/peers|costs)\/page\.md$/.test(file) ? 'docs' : dirname(file);
+      const folder = /^test\/(bench\/page|bench\/peers|costs)\/page\.md$/.test(file) ? 'docs' : dirname(file);
       return [...text.matchAll(/\]\((?!https?:)([\w./-]*)(?:#([\w-]+))?\)/g)]
         .filter(([, target, anchor]) => !targetExists(target ? normalize(join(folder, target)) : file, anchor))
         .map(([link]) => `${file}: ${link}`);

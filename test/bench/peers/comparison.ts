@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts';
-import type { Table } from '../page.ts';
+import type { Table } from '../page/page.ts';
+import { type Column, type Measurements, measureInTurns, tableOfFigures } from '../page/turns.ts';
 import { idleCpuOf, type Subject } from '../service.ts';
-import { type Column, type Measurements, measureInTurns, tableOfFigures } from '../turns.ts';
 import { type Peer, startPeer } from './peer.ts';
 
 /** What is measured: a service, its CPU use without any load in ms a ms, and what was prepared for it. */

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
-import { percentile } from '../figures.ts';
-import { startReceiver } from '../receiver.ts';
+import { percentile } from '../page/figures.ts';
+import { startReceiver } from '../receiver/receiver.ts';
 import { publishInBurst, publishOnSchedule } from '../scenario.ts';
 import { type Publisher, startService } from '../service.ts';
 import { type Comparison, callers, type Prepared, type Size } from './comparison.ts';

@@ -6,7 +6,7 @@ import { everything } from './everything.ts';
 import { outpost } from './outpost.ts';
 import { startPeer } from './peer.ts';
 import { pocketbase } from './pocketbase.ts';
-import { restate } from './restate.ts';
+import { restate } from './restate/restate.ts';
 
 /** A benchmark, and the lines that it says. */
 function createBench() {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bench, createEnd, type Part } from '../bench.ts';
-import { figure } from '../figures.ts';
-import type { Table } from '../page.ts';
+import { figure } from '../page/figures.ts';
+import type { Table } from '../page/page.ts';
 import { callers, compare, fewCallers, quick, type Size, whole } from './comparison.ts';
 import { deliveries } from './deliveries.ts';
 import { programFolders } from './programs.ts';

@@ -1,6 +1,6 @@
 import { type Api, paginationOf, successOf } from '../../api.ts';
 import type { Bench } from '../bench.ts';
-import { figure } from '../figures.ts';
+import { figure } from '../page/figures.ts';
 import { byCallers } from '../scenario.ts';
 import { cpuUsedBy, startService, unlimited } from '../service.ts';
 import { type Comparison, callers, fewCallers, type Prepared, type Size } from './comparison.ts';

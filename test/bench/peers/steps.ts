@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Bench } from '../bench.ts';
 import { runExecutions, startEndReceiver } from '../executions.ts';
+import type { Measured } from '../page/turns.ts';
 import { cpuUsedBy, startService } from '../service.ts';
-import type { Measured } from '../turns.ts';
 import { type Comparison, callers, type Prepared, type Size } from './comparison.ts';
-import { restate, type Stepper } from './restate.ts';
+import { restate, type Stepper } from './restate/restate.ts';
 
 /** Executions of three steps, beside Restate; of this service also executions of an agent without tools. */
 export async function steps(bench: Bench, size: Size): Promise<Comparison<Stepper, undefined>> {

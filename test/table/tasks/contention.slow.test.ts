@@ -4,7 +4,7 @@ import type { NewTask } from '../../../lib/contract/tasks/tasks.ts';
 import { openTable } from '../../../lib/table/access/client.ts';
 import { maxShards, shardsAfterConflict } from '../../../lib/table/access/shards.ts';
 import { createTask, updateTask } from '../../../lib/tasks/tasks.ts';
-import { lockWindowMs, startConflictingTable } from '../../bench/conflicting-table.ts';
+import { lockWindowMs, startConflictingTable } from '../../bench/writes/conflicting-table.ts';
 import { type Random, randomFrom } from '../../soak/random.ts';
 import { createVirtualTime, type VirtualTime } from '../../virtual-time.ts';
 import { projects } from './model.ts';

@@ -11,7 +11,7 @@ import { eventItem } from '../../../lib/table/events/event-log.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/attempts/derived-ids.ts';
 import { carryOut } from '../../../lib/webhooks/orders/carry-out.ts';
 import { sweepRecoveries } from '../../../lib/webhooks/recoveries/sweep.ts';
-import { percentile } from '../../bench/figures.ts';
+import { percentile } from '../../bench/page/figures.ts';
 import { attemptFor } from '../../table/deliveries/attempt-seed.ts';
 import { meter } from '../../table/fixtures/capacity.ts';
 import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';

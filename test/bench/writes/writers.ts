@@ -1,11 +1,11 @@
-import { environment } from '../../lib/names/environment.ts';
-import { maxShards, shardsAfterConflict, writesBeforeHalving } from '../../lib/table/access/shards.ts';
-import type { Bench, Part } from './bench.ts';
+import { environment } from '../../../lib/names/environment.ts';
+import { maxShards, shardsAfterConflict, writesBeforeHalving } from '../../../lib/table/access/shards.ts';
+import type { Bench, Part } from '../bench.ts';
+import { forkFile } from '../forked.ts';
+import { figure, percentile } from '../page/figures.ts';
+import type { Table } from '../page/page.ts';
 import { type Contention, lockWindowMs } from './conflicting-table.ts';
 import type { Said as TableSaid } from './conflicting-table-process.ts';
-import { figure, percentile } from './figures.ts';
-import { forkFile } from './forked.ts';
-import type { Table } from './page.ts';
 import type { Load, Said, Written } from './writers-process.ts';
 
 const tableName = 'bench';
@@ -38,11 +38,15 @@ export const writers: Part = {
 
 /** Starts the table that causes conflicts, and the writers. Returns a function that runs a load. */
 async function startWriters(bench: Bench): Promise<(load: Load) => Promise<Run>> {
-  const conflicting = forkFile<'take', TableSaid>(bench, './conflicting-table-process.ts', { args: [tableName] });
+  const conflicting = forkFile<'take', TableSaid>(bench, new URL('./conflicting-table-process.ts', import.meta.url), {
+    args: [tableName],
+  });
   const { endpoint } = await conflicting.nextMessage<{ endpoint: string }>();
   const { PATH, HOME } = process.env;
   const where = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: endpoint };
-  const writing = forkFile<Load, Said>(bench, './writers-process.ts', { env: { PATH, HOME, ...where } });
+  const writing = forkFile<Load, Said>(bench, new URL('./writers-process.ts', import.meta.url), {
+    env: { PATH, HOME, ...where },
+  });
   await writing.nextMessage();
   return async (load) => {
     await conflicting.ask('take');

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openLocalTable } from '../../infra/local/table/local-table.ts';
+import { openLocalTable } from '../../../infra/local/table/local-table.ts';
 import { type Contention, lockWindowMs, startConflictingTable } from './conflicting-table.ts';
 
 /** A message of the table: its endpoint at the start, then its conflicts, each time it is asked. */

@@ -1,4 +1,4 @@
-import { startLoopbackServer } from '../servers/loopback.ts';
+import { startLoopbackServer } from '../../servers/loopback.ts';
 import { type Arrival, preciseNow } from './arrivals.ts';
 
 /** A question over the channel of the receiver. */

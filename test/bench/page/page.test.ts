@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { sectionText } from '../peers/peers.ts';
 import { header, pageText, sectionOf } from './page.ts';
-import { sectionText } from './peers/peers.ts';
 
 it('docs/benchmarks.md names its command first, and has every paragraph of its texts without figures', () => {
   const written = readFileSync('docs/benchmarks.md', 'utf8');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
 
 export const header =
-  '<!-- Written by `npm run bench` from test/bench/page.md; run it again instead of editing this page. -->';
+  '<!-- Written by `npm run bench` from test/bench/page/page.md; run it again instead of editing this page. -->';
 
 export const pageText = readFileSync(join(import.meta.dirname, 'page.md'), 'utf8');
 

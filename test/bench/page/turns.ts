@@ -1,4 +1,4 @@
-import type { Bench } from './bench.ts';
+import type { Bench } from '../bench.ts';
 import { figure, spread } from './figures.ts';
 import type { Table } from './page.ts';
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { freePort } from '../../servers/free-port.ts';
-import { createFolder } from '../bench.ts';
-import { forkFile } from '../forked.ts';
-import { cpuOfTree } from '../process-stats.ts';
-import { byCallers } from '../scenario.ts';
-import type { Subject } from '../service.ts';
-import { jsonApi, type Peer } from './peer.ts';
-import { startProgram } from './programs.ts';
+import { freePort } from '../../../servers/free-port.ts';
+import { createFolder } from '../../bench.ts';
+import { forkFile } from '../../forked.ts';
+import { cpuOfTree } from '../../process-stats.ts';
+import { byCallers } from '../../scenario.ts';
+import type { Subject } from '../../service.ts';
+import { jsonApi, type Peer } from '../peer.ts';
+import { startProgram } from '../programs.ts';
 import type { Said } from './restate-steps.ts';
 
 /** A service that carries out executions of three steps. */
@@ -28,7 +28,9 @@ export const restate: Peer<Stepper> = {
   async start(bench, paths) {
     const server = paths['restate-server'] as string;
     const cwd = createFolder(bench);
-    const steps = forkFile<never, Said>(bench, './peers/restate-steps.ts', { args: [paths[sdk] as string] });
+    const steps = forkFile<never, Said>(bench, new URL('./restate-steps.ts', import.meta.url), {
+      args: [paths[sdk] as string],
+    });
     const { url: uri } = await steps.nextMessage<Said>();
     const [ingress, admin, fabric] = [await freePort(), await freePort(), await freePort()].map(
       (port) => `127.0.0.1:${port}`,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
+import { forkFile } from '../forked.ts';
 import type { Arrival } from './arrivals.ts';
-import type { Bench } from './bench.ts';
-import { forkFile } from './forked.ts';
 import type { Question, Said } from './receiver-process.ts';
 
 /** A receiver in a process of its own. */
@@ -18,7 +18,7 @@ const [nextWithinMs, repeatedWithinMs] = [30_000, 500];
 
 /** Starts the receiver of a part of the benchmark. */
 export async function startReceiver(bench: Bench): Promise<Receiver> {
-  const { nextMessage, ask } = forkFile<Question, Said>(bench, './receiver-process.ts');
+  const { nextMessage, ask } = forkFile<Question, Said>(bench, new URL('./receiver-process.ts', import.meta.url));
   const { url } = await nextMessage<{ url: string }>();
   return {
     url,

@@ -1,7 +1,7 @@
-import { processContext } from '../../lib/context/context.ts';
-import type { Task } from '../../lib/contract/tasks/tasks.ts';
-import { type Api, createApi, dataOf } from '../api.ts';
-import { type Answer, newCaller } from '../service.ts';
+import { processContext } from '../../../lib/context/context.ts';
+import type { Task } from '../../../lib/contract/tasks/tasks.ts';
+import { type Api, createApi, dataOf } from '../../api.ts';
+import { type Answer, newCaller } from '../../service.ts';
 
 /** The kind of write, the number of concurrent writers, and their time in ms. */
 export type Load = { write: 'create' | 'move'; writers: number; ms: number };

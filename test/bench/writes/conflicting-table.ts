@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
-import { tableSchema } from '../../lib/names/table-schema.ts';
-import type { Table } from '../../lib/table/access/client.ts';
-import { writeRetries } from '../../lib/table/access/retry.ts';
-import { operationOf, startLoopbackServer } from '../servers/loopback.ts';
-import { createTableProtocol, type TableAnswer, type TableRequest } from '../table/fixtures/table-protocol.ts';
+import { tableSchema } from '../../../lib/names/table-schema.ts';
+import type { Table } from '../../../lib/table/access/client.ts';
+import { writeRetries } from '../../../lib/table/access/retry.ts';
+import { operationOf, startLoopbackServer } from '../../servers/loopback.ts';
+import { createTableProtocol, type TableAnswer, type TableRequest } from '../../table/fixtures/table-protocol.ts';
 
 /**
  * The time for which a transaction of DynamoDB holds its items, in milliseconds. AWS publishes no figure. Seen from a
