@@ -11,7 +11,7 @@ import type { Api } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
 import { run } from '../journeys/deployment.ts';
 import type { Answer } from '../service.ts';
-import { cdk } from './cdk.ts';
+import { cdk } from './emulator/cdk.ts';
 
 /** The stack of these tests: `STACK` names it, or they deploy it to the emulator. */
 export const stack = process.env.STACK ?? 'CrewboardEphemeral';

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
 import { processesOn } from '../processes/processes.ts';
 import { installPrograms } from '../processes/python.ts';
-import { startEmulator } from './emulator.ts';
-import { type Leashed, startLeashed } from './leash.ts';
-import { startModel } from './model.ts';
+import { startEmulator } from './emulator/emulator.ts';
+import { type Leashed, startLeashed } from './emulator/leash.ts';
+import { startModel } from './emulator/model.ts';
 import { hasCommit, installCommit, latestRelease } from './upgrade/former-version.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { successOf } from '../api.ts';
 import { attemptsOf, createTask, register } from '../journeys/requests.ts';
 import { createDeployedOrganization } from './deployed.ts';
-import { testErrorResponses } from './error-responses.ts';
 import { testMcp } from './mcp.ts';
+import { testErrorResponses } from './rights/error-responses.ts';
 import { testTasks } from './tasks.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 

@@ -1,6 +1,6 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startLeashed } from '../deploy/leash.ts';
+import { startLeashed } from '../deploy/emulator/leash.ts';
 import { keptOf, writeDictionaries } from './dictionaries.ts';
 import { fuzzedDocument } from './document.ts';
 import type { Setup } from './setup.ts';

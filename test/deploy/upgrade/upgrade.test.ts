@@ -7,7 +7,6 @@ import { until } from '../../journeys/deployment.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, moveTask, register } from '../../journeys/requests.ts';
 import { type Received, type Receiver, startReceiver } from '../../sender/receiver.ts';
 import { type LoopbackServer, startLoopbackServer } from '../../servers/loopback.ts';
-import { cdk } from '../cdk.ts';
 import {
   createDeployedOrganization,
   type Deployed,
@@ -17,7 +16,8 @@ import {
   operatorCommand,
   stack,
 } from '../deployed.ts';
-import { leftovers } from '../leftovers.ts';
+import { cdk } from '../emulator/cdk.ts';
+import { leftovers } from '../emulator/leftovers.ts';
 import { arrivesWithinMs } from '../webhooks.ts';
 import { makeDeadLetter } from './dead-letters.ts';
 import {

@@ -1,5 +1,5 @@
 import { GetRolePolicyCommand, IAMClient, ListRolePoliciesCommand, PutRolePolicyCommand } from '@aws-sdk/client-iam';
-import { functionOf } from './deployed.ts';
+import { functionOf } from '../deployed.ts';
 
 /** A statement of a policy, as the CDK writes it. */
 type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: string | string[] };

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { routes } from '../../lib/contract/routes.ts';
-import { errorOf, statusAndCodeOf } from '../api.ts';
-import { sendRequest } from '../api-over-http.ts';
-import { createDeployedOrganization, headerOf } from './deployed.ts';
+import { routes } from '../../../lib/contract/routes.ts';
+import { errorOf, statusAndCodeOf } from '../../api.ts';
+import { sendRequest } from '../../api-over-http.ts';
+import { createDeployedOrganization, headerOf } from '../deployed.ts';
 
 /** Defines the tests of the responses to requests without a right, and to paths that no route has. */
 export function testErrorResponses(): void {

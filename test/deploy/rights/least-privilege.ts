@@ -1,11 +1,11 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
-import type { Job } from '../../lib/names/consumers.ts';
-import { until } from '../journeys/deployment.ts';
-import { createAgent, createTask, register } from '../journeys/requests.ts';
-import { startReceiver } from '../sender/receiver.ts';
-import { executed } from './agents.ts';
-import { createDeployedOrganization, type Deployed, logged, resourceOf } from './deployed.ts';
+import type { Job } from '../../../lib/names/consumers.ts';
+import { until } from '../../journeys/deployment.ts';
+import { createAgent, createTask, register } from '../../journeys/requests.ts';
+import { startReceiver } from '../../sender/receiver.ts';
+import { executed } from '../agents.ts';
+import { createDeployedOrganization, type Deployed, logged, resourceOf } from '../deployed.ts';
 import { type Grant, without } from './grants.ts';
 
 /** An action that needs a grant, and its results with and without the grant. */

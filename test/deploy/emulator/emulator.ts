@@ -2,11 +2,11 @@ import { closeSync, copyFileSync, openSync, readFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { Problem } from '../../infra/problem.ts';
-import { freePort } from '../servers/free-port.ts';
+import { Problem } from '../../../infra/problem.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 
-const certificates = join(import.meta.dirname, '..', 'sender', 'certificates');
+const certificates = join(import.meta.dirname, '..', '..', 'sender', 'certificates');
 const authority = join(certificates, 'authority.pem');
 
 /** Environment variables with which the SDK, the CDK and `fetch` of Node.js use the emulator, as its root user. */

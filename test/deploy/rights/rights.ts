@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
-import policy from '../../docs/rights/cloudformation.json' with { type: 'json' };
-import { allOptions } from '../infra/aws/all-options.ts';
-import { stackOf } from '../infra/aws/synthesized.ts';
-import { isCovered } from '../rights.ts';
+import policy from '../../../docs/rights/cloudformation.json' with { type: 'json' };
+import { allOptions } from '../../infra/aws/all-options.ts';
+import { stackOf } from '../../infra/aws/synthesized.ts';
+import { isCovered } from '../../rights.ts';
 
 /** AWS's schema of a resource type: the actions that CloudFormation calls to create, read, update and delete it. */
 type Schema = {

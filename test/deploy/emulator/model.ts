@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
-import { verdictLine } from '../../lib/executions/prompts/execution-prompts.ts';
-import { type LoopbackServer, startLoopbackServer } from '../servers/loopback.ts';
+import { verdictLine } from '../../../lib/executions/prompts/execution-prompts.ts';
+import { type LoopbackServer, startLoopbackServer } from '../../servers/loopback.ts';
 
 /** The fields of a request in the OpenAI chat protocol that the model reads. */
 type Question = { model: string; messages: { role: string; content: string }[] };

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runToEnd } from '../processes/python.ts';
+import { runToEnd } from '../../processes/python.ts';
 
 /** Returns the folder of this run, which the start of the emulator sets. */
 export function folderOfRun(): string {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runToEnd } from '../processes/python.ts';
+import { runToEnd } from '../../processes/python.ts';
 
 /**
  * Checks a template with cfn-lint by CloudFormation's own schemas, without its warnings.
