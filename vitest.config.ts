@@ -16,7 +16,7 @@ const upgraded = 'test/deploy/upgrade/upgrade.test.ts';
 const running = 'test/deploy/running-stack.test.ts';
 
 /** The tests that need packages of Python. */
-const byPython = 'test/docs/examples-fastapi.test.ts';
+const byPython = 'test/docs/examples/examples-fastapi.test.ts';
 
 /** The tests that need a browser. */
 const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];

@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { delivery, secret } from '../docs/posted.ts';
+import { delivery, secret } from '../docs/examples/posted.ts';
 import { findChromium } from '../docs-page/chromium.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
 import { type LoopbackServer, startLoopbackServer } from '../servers/loopback.ts';

@@ -4,7 +4,7 @@ import { CrewboardError, createClient, waitForExecution } from '../../lib/client
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { bundleConsumer } from '../client/bundle.ts';
 import type * as Consumer from '../client/consumer.ts';
-import { delivery, secret } from '../docs/posted.ts';
+import { delivery, secret } from '../docs/examples/posted.ts';
 import { startReceiver } from '../sender/receiver.ts';
 import { startDeployment, until } from './deployment.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Started } from '../receiving-webhooks/receiver-program.ts';
 import { delivery, minutes, type Posted, secret } from './posted.ts';
-import type { Started } from './receiver-program.ts';
 
 /** An example of a receiver: how it is started, and what it responds to a genuine delivery. */
 type Example = {

@@ -2,12 +2,12 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ExecutionListItem, Task } from '../../lib/client/operations.ts';
-import { dataOf } from '../api.ts';
-import { type Ended, newFolder, startDeployment } from '../journeys/deployment.ts';
-import { createAgent, createTask, endOf, execute, moveTask, newToken, register } from '../journeys/requests.ts';
+import type { ExecutionListItem, Task } from '../../../lib/client/operations.ts';
+import { dataOf } from '../../api.ts';
+import { type Ended, newFolder, startDeployment } from '../../journeys/deployment.ts';
+import { createAgent, createTask, endOf, execute, moveTask, newToken, register } from '../../journeys/requests.ts';
+import { type Started, startReceiver } from '../receiving-webhooks/receiver-program.ts';
 import { secret } from './posted.ts';
-import { type Started, startReceiver } from './receiver-program.ts';
 
 type Example = { name: string; command: string[]; probe?: string[] };
 

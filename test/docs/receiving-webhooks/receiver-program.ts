@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { createTemporaryFolder } from '../temporary-files.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { blocksOf } from './receivers-page.ts';
 
 const patienceMs = 60_000;

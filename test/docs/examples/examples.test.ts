@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorStatus } from '../../lib/contract/errors.ts';
+import { errorStatus } from '../../../lib/contract/errors.ts';
 
 const folder = 'docs/examples';
 const page = readFileSync(`${folder}/README.md`, 'utf8');

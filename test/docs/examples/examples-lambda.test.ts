@@ -5,7 +5,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { LambdaFunctionURLEvent } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { handler as Handler } from '../../docs/examples/lambda-receiver.ts';
+import type { handler as Handler } from '../../../docs/examples/lambda-receiver.ts';
 import { delivery, minutes, type Posted, secret } from './posted.ts';
 
 const file = 'docs/examples/lambda-receiver.ts';

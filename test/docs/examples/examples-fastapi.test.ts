@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { until } from '../journeys/deployment.ts';
+import { until } from '../../journeys/deployment.ts';
+import { type Started, startReceiver } from '../receiving-webhooks/receiver-program.ts';
 import { describeReceiver } from './example-receivers.ts';
 import { delivery } from './posted.ts';
-import { type Started, startReceiver } from './receiver-program.ts';
 
 const { PYTHON } = process.env;
 if (!PYTHON) throw new Error('Run this file by npm run test:python, which installs FastAPI.');

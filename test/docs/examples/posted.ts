@@ -1,8 +1,8 @@
 import { ulid } from 'ulid';
-import { timestamp } from '../../lib/contract/ids.ts';
-import type { EventName } from '../../lib/contract/webhooks/events.ts';
-import { deliveryHeaders } from '../../lib/sender/signature.ts';
-import { sampleOf } from '../../lib/webhooks/samples.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { EventName } from '../../../lib/contract/webhooks/events.ts';
+import { deliveryHeaders } from '../../../lib/sender/signature.ts';
+import { sampleOf } from '../../../lib/webhooks/samples.ts';
 
 /** The secret that deliveries are signed with by default. */
 export const secret = 'ein geheimes Wort: ü🚀';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { startReceiver } from '../receiving-webhooks/receiver-program.ts';
 import { describeReceiver, postTo } from './example-receivers.ts';
 import { delivery } from './posted.ts';
-import { startReceiver } from './receiver-program.ts';
 
 /**
  * Serves the route handler on a real socket. Next.js and its packages take more than 300 MB, so they are not installed: it

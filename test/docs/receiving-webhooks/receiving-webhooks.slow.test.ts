@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { eventNames } from '../../lib/contract/webhooks/events.ts';
-import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
+import { eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { delivery, minutes, type Posted, secret, tampered } from '../examples/posted.ts';
 import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
 
 /** Returns a delivery with another body and the right signature for it. */

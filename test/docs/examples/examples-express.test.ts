@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EventName, eventNames } from '../../lib/contract/webhooks/events.ts';
-import { until } from '../journeys/deployment.ts';
+import { type EventName, eventNames } from '../../../lib/contract/webhooks/events.ts';
+import { until } from '../../journeys/deployment.ts';
+import { startReceiver } from '../receiving-webhooks/receiver-program.ts';
 import { describeReceiver } from './example-receivers.ts';
 import { delivery } from './posted.ts';
-import { startReceiver } from './receiver-program.ts';
 
 /** A service without executions. */
 const service = createServer((_, response) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { blocksOf as blocksOfText } from './markdown.ts';
+import { blocksOf as blocksOfText } from '../markdown.ts';
 
 /** The page for owners of receivers. */
 export const page = readFileSync('docs/receiving-webhooks.md', 'utf8');

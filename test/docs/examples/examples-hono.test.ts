@@ -1,8 +1,8 @@
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
+import { startReceiver } from '../receiving-webhooks/receiver-program.ts';
 import { describeReceiver } from './example-receivers.ts';
 import { delivery } from './posted.ts';
-import { startReceiver } from './receiver-program.ts';
 
 const start = (secret: string) =>
   startReceiver([process.execPath, 'docs/examples/hono-receiver.ts'], { WEBHOOK_SECRET: secret });

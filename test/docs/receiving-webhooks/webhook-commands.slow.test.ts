@@ -10,12 +10,12 @@ import type {
   TestResult,
   Webhook,
   WebhookDetail,
-} from '../../lib/client/operations.ts';
-import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import type { RecoveryStarted } from '../../lib/contract/webhooks/recoveries.ts';
-import { startDeployment } from '../journeys/deployment.ts';
-import { attemptsOf, createTask, register } from '../journeys/requests.ts';
-import { startReceiver } from '../sender/receiver.ts';
+} from '../../../lib/client/operations.ts';
+import { verifyWebhook } from '../../../lib/client/verify-webhook.ts';
+import type { RecoveryStarted } from '../../../lib/contract/webhooks/recoveries.ts';
+import { startDeployment } from '../../journeys/deployment.ts';
+import { attemptsOf, createTask, register } from '../../journeys/requests.ts';
+import { startReceiver } from '../../sender/receiver.ts';
 import { blocksOf } from './receivers-page.ts';
 
 const service = await startDeployment();
