@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { startHeldModel } from '../journeys/held-model.ts';
+import { startHeldModel } from '../journeys/executions/held-model.ts';
 import { createAgent, createTask, execute } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { type Console, program, screens, useConsole } from './console.ts';

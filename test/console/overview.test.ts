@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { successOf } from '../api.ts';
 import { createApiOverHttp } from '../api-over-http.ts';
-import { startHeldModel } from '../journeys/held-model.ts';
+import { startHeldModel } from '../journeys/executions/held-model.ts';
 import { attemptsOf, createAgent, createTask, endOf, execute, newToken, register } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';

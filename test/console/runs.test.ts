@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startHeldModel } from '../journeys/held-model.ts';
+import { startHeldModel } from '../journeys/executions/held-model.ts';
 import { createAgent, createTask, endOf, execute, newToken } from '../journeys/requests.ts';
 import { accessibilityProblems } from './axe.ts';
 import { program, screens, useConsole } from './console.ts';
