@@ -19,7 +19,7 @@ const running = 'test/deploy/running-stack.test.ts';
 const byPython = 'test/docs/examples/examples-fastapi.test.ts';
 
 /** The tests that need a browser. */
-const inBrowser = ['test/console/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
+const inBrowser = ['test/console/browser/**/*.test.ts', 'test/docs-page/*.test.ts', 'test/client/browser.test.ts'];
 
 /** How long a quick test or hook may take. It ends what hangs and measures nothing: tests slow down together. */
 const guardMs = 120_000;
