@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { ascending } from '../lib/contract/order.ts';
+import { ascending } from '../lib/contract/texts/order.ts';
 
 /** The files of endpoints in the order in which the OpenAPI document lists them. Other files follow. */
 const order = [

@@ -1,6 +1,6 @@
 import { isOfferedAsTool } from '../lib/contract/open/mcp.ts';
-import { ascending } from '../lib/contract/order.ts';
 import { fileNameOf, functionFolderOf, functionNameOf, routes } from '../lib/contract/routes.ts';
+import { ascending } from '../lib/contract/texts/order.ts';
 
 /** Returns the source of `functions/mcp/mcp.ts`: the function with the handlers of all operations that are offered as tools. */
 export function mcpFunctionSource(): string {

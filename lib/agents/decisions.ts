@@ -1,5 +1,5 @@
 import { type AgentFilter, type AgentListItem, type AgentPatch, toolCapabilities } from '../contract/agents/agents.ts';
-import { searching } from '../contract/search-words.ts';
+import { searching } from '../contract/texts/search-words.ts';
 import { applyPatch } from '../table/access/patch.ts';
 import { type StoredAgent, startsItself } from '../table/agents/agent-items.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import * as v from 'valibot';
 import type { Skill } from '../contract/agents/skills.ts';
-import { codePoints } from '../contract/code-points.ts';
+import { codePoints } from '../contract/texts/code-points.ts';
 
 /** A skill of the catalogue with its text for models. */
 export type CatalogueSkill = Skill & { body: string };

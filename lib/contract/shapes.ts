@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { codePoints } from './code-points.ts';
 import { timestamp } from './ids.ts';
+import { codePoints } from './texts/code-points.ts';
 
 /** A schema of the contract: any synchronous valibot schema. */
 export type Schema = v.GenericSchema;

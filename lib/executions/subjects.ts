@@ -1,6 +1,6 @@
-import { startOf } from '../contract/code-points.ts';
 import { type ExecutionListItem, inputStartLength } from '../contract/executions/executions.ts';
 import type { Organization } from '../contract/organization.ts';
+import { startOf } from '../contract/texts/code-points.ts';
 import type { TableContext } from '../table/access/client.ts';
 import { readInputTexts } from '../table/executions/executions.ts';
 import { readTasks } from '../table/tasks/tasks.ts';

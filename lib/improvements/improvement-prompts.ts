@@ -1,4 +1,4 @@
-import { shortened } from '../contract/code-points.ts';
+import { shortened } from '../contract/texts/code-points.ts';
 import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts/execution-prompts.ts';
 import { section } from '../executions/prompts/sections.ts';
 import { type Evidence, evidenceLine } from './evidence.ts';

@@ -1,5 +1,5 @@
 import type { ImprovementPass } from '../contract/agents/improvements.ts';
-import { codePoints, startOf } from '../contract/code-points.ts';
+import { codePoints, startOf } from '../contract/texts/code-points.ts';
 import type { Answered } from '../executions/run/ask-model.ts';
 import type { PassProof } from './improvement-pass.ts';
 import type { Proposal } from './proposals.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { codePoints, startOf } from '../contract/code-points.ts';
+import { codePoints, startOf } from '../contract/texts/code-points.ts';
 import { unescaped } from '../executions/prompts/sections.ts';
 
 /** An edit of a prompt: a text to append, or a passage to replace. */

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { shortened } from '../contract/code-points.ts';
+import { shortened } from '../contract/texts/code-points.ts';
 import type { OperationTool } from '../tools/tool-list.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Context } from '../context/context.ts';
 import type { CursorPage } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
-import { searching } from '../contract/search-words.ts';
 import type { Task } from '../contract/tasks/tasks.ts';
+import { searching } from '../contract/texts/search-words.ts';
 import { readFoundTasks } from '../table/tasks/search-entries.ts';
 import { matches, type TaskFilter } from '../table/tasks/task-items.ts';
 import { readTasks } from '../table/tasks/tasks.ts';

@@ -1,6 +1,6 @@
-import { codePoints } from '../contract/code-points.ts';
 import type { Organization } from '../contract/organization.ts';
 import { resultBytes, type TaskResult } from '../contract/tasks/tasks.ts';
+import { codePoints } from '../contract/texts/code-points.ts';
 import type { TableContext } from '../table/access/client.ts';
 import { readExecution } from '../table/executions/executions.ts';
 import type { StoredTask } from '../table/tasks/task-items.ts';

@@ -1,5 +1,5 @@
-import { shortened } from '../contract/code-points.ts';
 import type { ApiError } from '../contract/errors.ts';
+import { shortened } from '../contract/texts/code-points.ts';
 
 /** The maximum size of an output for the model of an agent, in bytes. */
 export const outputBytes = 16 * 1024;

@@ -56,7 +56,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'infra/aws':
     'lib/agents/skill-catalogue.ts lib/contract lib/http/console/console-files.ts lib/http/docs/guides.ts lib/names lib/settings lib/tools/tool-list.ts node:* aws-cdk-lib cdk-nag constructs esbuild valibot',
   'infra/aws/deployed':
-    'infra/aws/settings.ts infra/problem.ts lib/context lib/contract/order.ts lib/names node:* @aws-sdk/*',
+    'infra/aws/settings.ts infra/problem.ts lib/context lib/contract/texts/order.ts lib/names node:* @aws-sdk/*',
   'infra/cli':
     'infra/aws/deployed infra/aws/settings.ts infra/local infra/problem.ts infra/terminal lib/agents lib/aws lib/client lib/context lib/contract lib/executions/run/generate-output.ts lib/http lib/model lib/names lib/sender lib/settings lib/table lib/webhooks node:* @aws-sdk/* @commander-js/extra-typings @smithy/node-http-handler commander ora string-width valibot',
   // Bundled for the package: without what needs a deployment.

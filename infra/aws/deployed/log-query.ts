@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { ascending } from '../../../lib/contract/order.ts';
+import { ascending } from '../../../lib/contract/texts/order.ts';
 import { Problem } from '../../problem.ts';
 
 /** A line of a log: its time (UTC), log group, log stream and text. */

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { codePoints } from '../../../lib/contract/code-points.ts';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { codePoints } from '../../../lib/contract/texts/code-points.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { readToken } from '../../../lib/http/token.ts';
 import type { TableContext } from '../../../lib/table/access/client.ts';

@@ -1,4 +1,4 @@
-import { shortened } from '../../../lib/contract/code-points.ts';
+import { shortened } from '../../../lib/contract/texts/code-points.ts';
 import type { Conversation } from './conversation.ts';
 import type { ModelRequest } from './converse-client.ts';
 

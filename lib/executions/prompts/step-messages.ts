@@ -1,5 +1,5 @@
-import { codePoints } from '../../contract/code-points.ts';
 import type { ExecutionStep, MessagePart, StepMessage } from '../../contract/executions/steps.ts';
+import { codePoints } from '../../contract/texts/code-points.ts';
 import { timingsOf, unstoredCalls } from '../../table/executions/execution-items.ts';
 import type { StoredConversation } from '../../table/executions/step-list.ts';
 import { longestShownBytes, type ModelStep, type ToolStep } from '../../table/executions/steps.ts';

@@ -1,13 +1,13 @@
 import type { CatalogueSkill } from '../../agents/skill-catalogue.ts';
 import { qaReviewer } from '../../agents/system-agents.ts';
 import type { Context } from '../../context/context.ts';
-import { startOf } from '../../contract/code-points.ts';
 import {
   type GateReasons,
   type GateResult,
   noVerdict,
   type QualityGates,
 } from '../../contract/executions/quality-gates.ts';
+import { startOf } from '../../contract/texts/code-points.ts';
 import type { Model, Question } from '../../model/converse.ts';
 import type { AgentHead } from '../../table/agents/agent-items.ts';
 import { type PreparedAgent, readPreparedAgent } from '../../table/agents/prepared-agents.ts';

@@ -1,5 +1,4 @@
 import type { MiddlewareObj } from '@middy/core';
-import { shortened } from '../../contract/code-points.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound, type Resource } from '../../contract/errors.ts';
 import {
@@ -10,6 +9,7 @@ import {
   validationFailed,
 } from '../../contract/requests/check.ts';
 import { validate } from '../../contract/requests/validate.ts';
+import { shortened } from '../../contract/texts/code-points.ts';
 import { type ApiEvent, type ApiResult, header } from '../api-event.ts';
 import { preconditionOf } from '../preconditions.ts';
 

@@ -1,8 +1,8 @@
 import type { AgentListItem } from '../../contract/agents/agents.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { ulidOf } from '../../contract/ids.ts';
-import { ascending, descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { ascending, descending } from '../../contract/texts/order.ts';
 import type { TableContext } from '../access/client.ts';
 import { authorship, noAuthorship } from '../access/current-request.ts';
 import { keys } from '../access/keys.ts';

@@ -1,6 +1,6 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import type { Table } from '../access/client.ts';
 import { keys, organizationOf } from '../access/keys.ts';
 import { getItem, readRange } from '../access/reads.ts';

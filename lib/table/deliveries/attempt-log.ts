@@ -1,5 +1,5 @@
 import { timestamp, ulidOf } from '../../contract/ids.ts';
-import { ascending } from '../../contract/order.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import { type BatchingContext, putInBatch, readInBatch } from '../access/batchers.ts';

@@ -1,9 +1,9 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
-import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { grouped } from '../../contract/shapes.ts';
+import { descending } from '../../contract/texts/order.ts';
 import { type AttemptFilter, type DeliveryRecord, maxFilteredAttempts } from '../../contract/webhooks/webhooks.ts';
 import type { TableContext } from '../access/client.ts';
 import { clocksDifferMs } from '../access/clocks.ts';

@@ -1,7 +1,7 @@
 import type { Page } from '../../contract/endpoint.ts';
 import { ulidOf } from '../../contract/ids.ts';
-import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { descending } from '../../contract/texts/order.ts';
 import type { DeliveryRecord } from '../../contract/webhooks/webhooks.ts';
 import type { TableContext } from '../access/client.ts';
 import { keys } from '../access/keys.ts';

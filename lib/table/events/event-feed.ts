@@ -1,7 +1,7 @@
 import type { CursorPage } from '../../contract/endpoint.ts';
 import { timeOf, ulidOf } from '../../contract/ids.ts';
-import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import { type EventQuery, maxEventsRead } from '../../contract/webhooks/event-log.ts';
 import type { TableContext } from '../access/client.ts';
 import { isTooFarAhead } from '../access/clocks.ts';

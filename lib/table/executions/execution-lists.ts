@@ -1,8 +1,8 @@
 import type { Page } from '../../contract/endpoint.ts';
 import type { ExecutionListItem, ExecutionStatus } from '../../contract/executions/executions.ts';
 import { ulidOf } from '../../contract/ids.ts';
-import { descending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { descending } from '../../contract/texts/order.ts';
 import type { TableContext } from '../access/client.ts';
 import { type Key, keys, type ListScope } from '../access/keys.ts';
 import { getEach, queryItems, readRange } from '../access/reads.ts';

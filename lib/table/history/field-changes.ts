@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { codePoints } from '../../contract/code-points.ts';
 import type { FieldChange, FieldValue } from '../../contract/tasks/history.ts';
+import { codePoints } from '../../contract/texts/code-points.ts';
 import { hashOf } from '../agents/agent-items.ts';
 
 /** The longest text that an entry of a history has itself, in code points. */

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { inGroups } from '../../aws/in-groups.ts';
 import { timestamp } from '../../contract/ids.ts';
-import { ascending } from '../../contract/order.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import type { Table, TableContext } from '../access/client.ts';
 import type { Key } from '../access/keys.ts';

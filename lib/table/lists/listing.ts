@@ -1,4 +1,4 @@
-import { descending } from '../../contract/order.ts';
+import { descending } from '../../contract/texts/order.ts';
 import { tableSchema } from '../../names/table-schema.ts';
 import type { Table } from '../access/client.ts';
 import { keys, type ListScope } from '../access/keys.ts';

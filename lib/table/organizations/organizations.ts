@@ -1,6 +1,6 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import type { Table } from '../access/client.ts';
 import { keys } from '../access/keys.ts';
 import type { StoredToken } from './tokens.ts';

@@ -1,7 +1,7 @@
 import type { Scope } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { ascending } from '../../contract/order.ts';
 import type { Organization } from '../../contract/organization.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import type { TableContext } from '../access/client.ts';
 import { keys } from '../access/keys.ts';
 import { getItem, getItems, readRange } from '../access/reads.ts';

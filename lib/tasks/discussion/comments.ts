@@ -1,11 +1,11 @@
 import type { Context } from '../../context/context.ts';
-import { shortened } from '../../contract/code-points.ts';
 import type { Page } from '../../contract/endpoint.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import type { Comment } from '../../contract/tasks/comments.ts';
 import type { ReviewDecision } from '../../contract/tasks/task-reviews.ts';
+import { shortened } from '../../contract/texts/code-points.ts';
 import type { TableContext } from '../../table/access/client.ts';
 import { currentActor } from '../../table/access/current-request.ts';
 import { retryOnConflict } from '../../table/access/transact.ts';

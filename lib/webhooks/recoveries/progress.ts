@@ -1,5 +1,5 @@
 import { timeOf, ulidOf } from '../../contract/ids.ts';
-import { ascending } from '../../contract/order.ts';
+import { ascending } from '../../contract/texts/order.ts';
 import type { DeliveryMessage } from '../../names/messages.ts';
 import type { BatchingContext } from '../../table/access/batchers.ts';
 import { readEvent } from '../../table/events/event-log.ts';

@@ -1,9 +1,9 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import { everyItem } from '../../../../lib/client/client.ts';
 import type { Task, TaskDetail, TaskReference, TaskResult, TaskStatus } from '../../../../lib/client/operations.ts';
-import { codePoints } from '../../../../lib/contract/code-points.ts';
 import { AgentName, ProjectId } from '../../../../lib/contract/shapes.ts';
 import { TaskId, taskPriorities, taskStatuses } from '../../../../lib/contract/tasks/tasks.ts';
+import { codePoints } from '../../../../lib/contract/texts/code-points.ts';
 import { executionStateText, tokensText } from '../../../texts.ts';
 import { readBy } from '../../command.ts';
 import { printJson } from '../../json.ts';

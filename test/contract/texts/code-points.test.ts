@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startOf } from '../../lib/contract/code-points.ts';
+import { startOf } from '../../../lib/contract/texts/code-points.ts';
 
 it.each(['', 'abc', '😀', '😀😀😀', 'a😀b😀c', '😀a😀a😀a', 'ab\ud83d'])(
   'the start of %j is its first code points, and none of them is cut',

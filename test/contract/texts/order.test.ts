@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ascending, descending } from '../../lib/contract/order.ts';
+import { ascending, descending } from '../../../lib/contract/texts/order.ts';
 
 it('orders texts by their code units, and leaves equal ones in their order', () => {
   const texts = [{ of: 'é' }, { of: 'b', nth: 1 }, { of: 'B' }, { of: 'b', nth: 2 }, { of: '' }];
