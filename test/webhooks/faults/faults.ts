@@ -119,8 +119,11 @@ export function createFaults(clock: Clock) {
 
     /** Plans faults; several at one point strike one after the other. */
     plan(...faults: Fault[]): void {
-      planned.push(...faults);
-      for (const fault of faults) idle.add(fault);
+      // The counts of a copy change: a sequence that is repeated or shrunk has the same faults again.
+      for (const fault of faults.map((one) => ({ ...one }))) {
+        planned.push(fault);
+        idle.add(fault);
+      }
     },
 
     idle: (): Fault[] => [...idle],
