@@ -1,4 +1,5 @@
 import { entriesOfAgent } from '../../lib/agents/agent-history.ts';
+import { allEnded } from '../../lib/aws/all-ended.ts';
 import { orderLook, wakeAgent } from '../../lib/executions/auto-run.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/run/execution-messages.ts';
@@ -89,7 +90,8 @@ export const handler = consumeStream(async ({ organization, before, after, isRed
   const former = before && taskFrom(before);
   const current = after && task;
   const { id, version } = task;
-  const done = await Promise.allSettled([
+  // A write of the entry that goes on could end after the write of the next change.
+  await allEnded([
     // First: if it has to be tried again, the change is no dead letter, whatever the others say.
     isRedriven ? renewSearchEntry(context, organization, id) : followTask(context, organization, former, current),
     dependentsFollow(former, current) && sendTaskOrder(context, organization, id, 'dependents'),
@@ -98,7 +100,4 @@ export const handler = consumeStream(async ({ organization, before, after, isRed
     current && putEntries(context, { organization, of: 'task', id }, entriesOfTask(former, current)),
     publishEvents(context, { organization, item: id, version, events: taskEvents(former, current) }),
   ]);
-  // Not before all have ended: a write of the entry that goes on could end after the write of the next change.
-  const failed = done.find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
 });

@@ -41,7 +41,7 @@ export const importTable: Readonly<Record<string, string>> = {
   'lib/workers':
     'lib/aws lib/context lib/contract lib/model lib/names lib/table node:* valibot @aws-lambda-powertools/* @aws-sdk/* aws-lambda',
   'functions/*':
-    'lib/agents lib/contract lib/executions lib/http lib/improvements lib/model lib/names lib/table lib/tasks lib/tools lib/webhooks lib/workers',
+    'lib/agents lib/aws/all-ended.ts lib/contract lib/executions lib/http lib/improvements lib/model lib/names lib/table lib/tasks lib/tools lib/webhooks lib/workers',
   'functions/mcp/*': 'functions lib/contract lib/mcp',
   'functions/open/health.ts': 'lib/context lib/contract lib/http lib/names',
 

@@ -1,3 +1,4 @@
+import { allEnded } from '../../aws/all-ended.ts';
 import type { Context } from '../../context/context.ts';
 import { timestamp } from '../../contract/ids.ts';
 import type { EventName } from '../../contract/webhooks/events.ts';
@@ -69,7 +70,8 @@ export async function makeAttempt(
   const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
   // Before the row: if the worker is lost in between, the attempt is made again.
   if (outcome.error === undefined) await noteSuccess(context, organization, webhookId, target);
-  await Promise.all([
+  // A message that comes again after the second has failed must find the row.
+  await allEnded([
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
     updatePace(context, organization, webhookId, target, { slow, lease }),
   ]);

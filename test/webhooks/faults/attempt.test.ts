@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startTime } from '../test-webhooks.ts';
 import { type Fault, fault } from './faults.ts';
-import { failing, type Pipeline, preparePipelines, putChange } from './pipeline.ts';
+import { failing, late, type Pipeline, preparePipelines, putChange } from './pipeline.ts';
 
 /** How long the queue hides a message whose worker failed. */
 const hiddenMs = 180_000;
@@ -37,6 +37,16 @@ describe('a first attempt is made and recorded once, although its worker', () =>
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs, posts });
     expect(pipeline.queues.deadLetters).toEqual([]);
   });
+});
+
+it('an attempt is not made again while its row is being written, although the mark of its slow webhook cannot be', async () => {
+  const pipeline = createPipeline();
+  await pipeline.register((nth) => (nth <= 2 ? late : {}), ['task.created']);
+  pipeline.clock.now = startTime + hiddenMs;
+  pipeline.put(pipeline.change('task.created'));
+  await pipeline.publishStream();
+  pipeline.faults.plan(fault('fails before pace'));
+  expect(await pipeline.rest()).toMatchObject({ wrong: [], ends: { delivered: 1 }, posts: 3 });
 });
 
 describe('a late attempt is made and recorded once, although its worker', () => {
