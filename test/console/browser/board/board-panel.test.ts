@@ -29,7 +29,7 @@ describe.runIf(program)('the panel of a task beside the board', () => {
     await cardOf(page, one).dragTo(columnOf(page, 'Assigned'));
     await expect.poll(async () => (await readTask(consoles.service(), one.id)).status).toBe('assigned');
     await panelOf(page, other).waitFor();
-    await page.getByRole('heading', { name: 'Board' }).click();
+    await page.getByRole('heading', { name: 'Board', level: 1 }).click();
     await page.keyboard.press('c');
     await page.getByRole('dialog', { name: 'Create a task' }).getByLabel('Title').fill('Third');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
@@ -102,7 +102,7 @@ describe.runIf(program)('the panel of a task beside the board', () => {
       [() => askToDelete(page), page.getByRole('dialog', { name: 'Delete the task?' })],
     ] as const;
     for (const [show, front] of fronts) {
-      await page.getByRole('heading', { name: 'Board' }).click();
+      await page.getByRole('heading', { name: 'Board', level: 1 }).click();
       await show();
       await front.waitFor();
       await page.keyboard.press('Escape');

@@ -216,7 +216,7 @@ describe.runIf(program)('the board', () => {
     await page.getByRole('combobox', { name: 'Project' }).fill('proj_create');
     expect(await dialog.count()).toBe(0);
     await page.keyboard.press('Escape');
-    await page.getByRole('heading', { name: 'Board' }).click();
+    await page.getByRole('heading', { name: 'Board', level: 1 }).click();
     await page.keyboard.press('c');
     await dialog.getByLabel('Title').fill('Made with C');
     expect(await accessibilityProblems(page)).toEqual([]);

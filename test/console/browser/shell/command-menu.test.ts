@@ -81,7 +81,7 @@ describe.runIf(program)('the command menu', () => {
     page.on('request', (request) => requested.push(new URL(request.url()).pathname));
     const menuFiles = () => requested.filter((path) => path.startsWith('/assets/command-menu-'));
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByText('Updated').waitFor();
     expect([menuFiles(), requested.includes('/api/agents')]).toEqual([[], false]);
     await page.keyboard.press('Control+k');
@@ -227,7 +227,7 @@ describe.runIf(program)('the command menu', () => {
 
   it('works by the keyboard only', async () => {
     const { page } = await open();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await tabTo(buttonOf(page));
     await page.keyboard.press('Enter');
     await menuOf(page).locator('input:focus').waitFor();
@@ -266,7 +266,7 @@ describe.runIf(program)('the command menu', () => {
 
   it('covers the width of a phone, and opens by a button above the navigation', async () => {
     const { page } = await open('/', { viewport: screens.phone, hasTouch: true, isMobile: true });
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     const { width = 0, height = 0 } = (await buttonOf(page).boundingBox()) ?? {};
     expect(Math.min(width, height)).toBeGreaterThanOrEqual(32);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(screens.phone.width);

@@ -38,7 +38,7 @@ describe.runIf(program)('the frame of the console', () => {
     const { token } = consoles.service();
     const { page } = await consoles.open({ token, path: '/events' }, { viewport: screens.phone });
     const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
     expect(boxes.length).toBe(7);
     for (const box of boxes) {
@@ -68,7 +68,7 @@ describe.runIf(program)('the frame of the console', () => {
     const sentAt = () => page.evaluate<number[]>('window.sentAt');
     const areAnswered = () => page.evaluate<boolean>('window.answered > 0 && window.answered === window.sentAt.length');
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.clock.pauseAt(Date.now() + 3_600_000);
     await expect.poll(areAnswered).toBe(true);
     const before = (await sentAt()).length;
@@ -135,7 +135,7 @@ describe.runIf(program)('the frame of the console', () => {
     await page.getByLabel('Theme').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Organization local' }).and(page.locator(':focus')).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     expect(await background()).toBe(dark);
   });
 
@@ -184,7 +184,7 @@ describe.runIf(program)('the frame of the console', () => {
     `);
     await page.goto('about:blank');
     await page.goto(`${consoles.service().url}/#token=${consoles.service().token}`);
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
   it.each([

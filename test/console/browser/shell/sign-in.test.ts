@@ -12,7 +12,7 @@ describe.runIf(program)('the console', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
     await page.getByLabel('Access token').fill(` ${consoles.service().token}\n`);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     expect(page.url()).not.toContain('crew_');
   });
 
@@ -20,7 +20,7 @@ describe.runIf(program)('the console', () => {
     const { page } = await consoles.open();
     expect(page.url()).not.toContain('token');
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await openAccount(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Access token').waitFor();
@@ -138,6 +138,6 @@ describe.runIf(program)('the console', () => {
     await one.page.evaluate("sessionStorage.setItem('crewboard.token', '%E0 two words')");
     await one.page.goto('about:blank');
     await one.page.goto(`${url}/#token=${token}`);
-    await one.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await one.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 });

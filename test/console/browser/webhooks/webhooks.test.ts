@@ -83,7 +83,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     });
     // Before the event: the receiver holds its request for as long as the service waits for a response.
     const { page } = await consoles.open({ token: consoles.service().token, path: '/events' });
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     await createTask(consoles.service(), 'A held task');
     await page.getByRole('button', { name: 'A held task' }).click();
     await receiver.next(1);
@@ -224,7 +224,7 @@ describe.runIf(program)('the webhooks in the console', () => {
     await page.getByRole('button', { name: 'Delete the webhook' }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete the webhook' }).click();
-    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
     expect(await page.locator(`a[href*="${id}"]`).count()).toBe(0);
   });
 
