@@ -16,6 +16,9 @@ const folder = join(root, '.dynamodb-local');
 
 const mainClass = 'software.amazon.dynamodb.services.local.main.ServerRunner';
 
+/** How long the program may take to start, in milliseconds. */
+const startMs = 60_000;
+
 /** How long a test may take there, in milliseconds: a command takes about five, and there are thousands in some tests. */
 const guardMs = 3_600_000;
 
@@ -26,7 +29,7 @@ const suites = {
   behaviours: ['--project', 'quick', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
 } as const;
 
-/** A program that is needed is not installed. */
+/** A program that is needed is not installed, or does not start. */
 class NotInstalled extends Problem {}
 
 /**
@@ -72,8 +75,13 @@ async function startDynamoDbLocal(): Promise<{ endpoint: string; stop: () => Pro
   const stop = () => stopProgram(child);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
   const endpoint = `http://127.0.0.1:${port}`;
+  const startedAt = performance.now();
   while (!(await isAnswering(endpoint))) {
-    if (child.exitCode !== null) throw new Problem(`DynamoDB Local ended with code ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new NotInstalled(`DynamoDB Local ended with code ${child.exitCode}.`);
+    if (performance.now() - startedAt > startMs) {
+      await stop();
+      throw new NotInstalled(`DynamoDB Local does not answer within ${startMs / 1000} s.`);
+    }
     await pause(100);
   }
   return { endpoint, stop };
