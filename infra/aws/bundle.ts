@@ -61,6 +61,7 @@ export const stubs: Readonly<Record<string, string>> = {
   '@aws-sdk/middleware-websocket': stub('event-streams'),
   '@smithy/core/event-streams': stub('event-streams'),
   '@aws-sdk/token-providers': stub('tokens'),
+  '@aws-sdk/middleware-endpoint-discovery': stub('endpoint-discovery'),
   'node:http2': stub('http2'),
   'node:process': stub('process'),
   '@modelcontextprotocol/server/_shims': stub('json-schema-validator'),
