@@ -1,5 +1,5 @@
 import { toolScopesOf } from '../contract/agents/agent-operations.ts';
-import { standardConduct } from '../contract/agents/agents.ts';
+import { standardConduct } from '../contract/agents/standard-conduct.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { requireScopes } from '../contract/required-scopes.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';

@@ -1,4 +1,5 @@
-import { type NewAgent, standardConduct } from '../contract/agents/agents.ts';
+import type { NewAgent } from '../contract/agents/agents.ts';
+import { standardConduct } from '../contract/agents/standard-conduct.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agents/agent-items.ts';
 

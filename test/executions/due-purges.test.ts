@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
 import type { Context } from '../../lib/context/context.ts';
-import { standardConduct } from '../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../lib/contract/agents/standard-conduct.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { runDuePurges } from '../../lib/executions/purges.ts';
 import { consumers } from '../../lib/names/consumers.ts';

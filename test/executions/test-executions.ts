@@ -1,7 +1,8 @@
 import { createAgent, deleteAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { DelayedMessage as Waiting } from '../../lib/aws/queue.ts';
 import type { Context } from '../../lib/context/context.ts';
-import { type Agent, type NewAgent, standardConduct } from '../../lib/contract/agents/agents.ts';
+import type { Agent, NewAgent } from '../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../lib/contract/agents/standard-conduct.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { NewDelegation, NewExecution } from '../../lib/contract/executions/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';

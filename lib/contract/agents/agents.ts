@@ -15,6 +15,7 @@ import {
   text,
 } from '../shapes.ts';
 import { exampleSkill, Skill, SkillId } from './skills.ts';
+import { highestConduct, standardConduct } from './standard-conduct.ts';
 import { highestStepLimits } from './step-limits.ts';
 
 const AgentId = id('ag', 'an agent');
@@ -87,18 +88,6 @@ const maxTokens = described(
   lowerLimit(highestStepLimits.tokens),
   "Tokens after which an execution calls the model no more, if below the deployment's.",
 );
-/** How an agent works on its tasks without being asked, and the values of an agent that says nothing of it. */
-export const standardConduct = {
-  autoRun: false,
-  maxRunning: 1,
-  autoRetry: 0,
-  autoAccept: false,
-  dependencyResults: true,
-} as const;
-
-/** The highest numbers of an agent that starts by itself. */
-export const highestConduct = { maxRunning: 50, autoRetry: 3 };
-
 const conduct = {
   autoRun: described(
     flag,

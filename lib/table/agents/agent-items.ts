@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Agent, standardConduct } from '../../contract/agents/agents.ts';
+import type { Agent } from '../../contract/agents/agents.ts';
+import { standardConduct } from '../../contract/agents/standard-conduct.ts';
 import { timeOf, timestamp, ulidOf } from '../../contract/ids.ts';
 import type { Organization } from '../../contract/organization.ts';
 import { authorship, currentActor } from '../access/current-request.ts';

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  assignSkill,
-  createAgent,
-  listAgents,
-  standardConduct,
-  updateAgent,
-  updateSoul,
-} from '../../../lib/contract/agents/agents.ts';
+import { assignSkill, createAgent, listAgents, updateAgent, updateSoul } from '../../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/standard-conduct.ts';
 import { validate } from '../../../lib/contract/requests/validate.ts';
 import { agentNames, errorsOf, testFields, testPage, texts, wide, words } from '../fields.ts';
 

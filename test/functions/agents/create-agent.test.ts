@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { standardConduct } from '../../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/standard-conduct.ts';
 import { errorOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents, defaultModel, newAgent, sendConcurrently } from './test-agents.ts';

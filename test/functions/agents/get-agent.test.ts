@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standardConduct } from '../../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/standard-conduct.ts';
 import { versionOf } from '../../api.ts';
 import { newForEachTest } from '../../caller.ts';
 import { agentOf, createTestAgents } from './test-agents.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context/context.ts';
-import { standardConduct } from '../../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/standard-conduct.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { transact } from '../../../lib/table/access/transact.ts';
 import type { Item } from '../../../lib/table/access/write.ts';

@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import { standardConduct } from '../../../lib/contract/agents/agents.ts';
+import { standardConduct } from '../../../lib/contract/agents/standard-conduct.ts';
 import { timeOf, timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Table } from '../../../lib/table/access/client.ts';

@@ -1,6 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Agent, AgentPatch } from '../../../../lib/client/operations.ts';
-import { AgentCategory, AgentStatus, highestConduct } from '../../../../lib/contract/agents/agents.ts';
+import { AgentCategory, AgentStatus } from '../../../../lib/contract/agents/agents.ts';
+import { highestConduct } from '../../../../lib/contract/agents/standard-conduct.ts';
 import { highestStepLimits } from '../../../../lib/contract/agents/step-limits.ts';
 import { AgentName } from '../../../../lib/contract/shapes.ts';
 import { readBy, wholeNumber } from '../../command.ts';

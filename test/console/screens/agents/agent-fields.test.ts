@@ -8,7 +8,8 @@ import {
   textOf,
   valuesOf,
 } from '../../../../lib/console/screens/agents/agent-fields.ts';
-import { exampleAgent, highestConduct, standardConduct } from '../../../../lib/contract/agents/agents.ts';
+import { exampleAgent } from '../../../../lib/contract/agents/agents.ts';
+import { highestConduct, standardConduct } from '../../../../lib/contract/agents/standard-conduct.ts';
 import { highestStepLimits } from '../../../../lib/contract/agents/step-limits.ts';
 import { numberSettings } from '../../../../lib/settings/number-settings.ts';
 
