@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
 import { runToEnd } from '../processes/python.ts';
 import { freePort } from '../servers/free-port.ts';
+import { isAnswering } from '../servers/is-answering.ts';
 
 /** The exit code for "skipped" of test runners (Automake, Meson). */
 const skipped = 77;
@@ -90,12 +91,6 @@ async function startDynamoDbLocal(): Promise<{ endpoint: string; stop: () => Pro
 async function stopProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit');
 }
-
-const isAnswering = (endpoint: string) =>
-  fetch(endpoint).then(
-    () => true,
-    () => false,
-  );
 
 async function runTests(args: readonly string[], endpoint: string): Promise<void> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

@@ -70,7 +70,7 @@ export async function makeAttempt(
   const kept = response && responseItem(place, response, responsesEnd(record.deliveredAt, context.responseDays));
   // Before the row: if the worker is lost in between, the attempt is made again.
   if (outcome.error === undefined) await noteSuccess(context, organization, webhookId, target);
-  // A message that comes again after the second has failed must find the row.
+  // If the pace cannot be written, the message comes again, and must find the row.
   await allEnded([
     insertAttempt(context, { place, record, eventId, requestId, scheduleStart, retry, sent }, kept),
     updatePace(context, organization, webhookId, target, { slow, lease }),

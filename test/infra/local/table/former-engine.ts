@@ -14,6 +14,7 @@ import {
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../../../../lib/aws/client-config.ts';
 import { freePort } from '../../../servers/free-port.ts';
+import { isAnswering } from '../../../servers/is-answering.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 /**
@@ -39,12 +40,6 @@ export async function startFormerEngine(): Promise<{ endpoint: string; stop: () 
   };
   return { endpoint, stop };
 }
-
-const isAnswering = (endpoint: string) =>
-  fetch(endpoint).then(
-    () => true,
-    () => false,
-  );
 
 /** Returns all records in the stream of an engine's table. */
 export async function streamedRecords({ endpoint, tableName }: { endpoint: string; tableName: string }) {
