@@ -10,6 +10,8 @@ import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 const sockets = openedSockets();
+/** The port of the table of another engine, whose connections last. */
+const portOfTable = process.env.DYNAMODB_LOCAL_ENDPOINT && new URL(process.env.DYNAMODB_LOCAL_ENDPOINT).port;
 let webhooks: TestWebhooks;
 beforeEach(() => {
   webhooks = createTestWebhooks();
@@ -26,7 +28,10 @@ async function messagesOf(events: number): Promise<DeliveryMessage[]> {
 async function deliverBatch(messages: DeliveryMessage[], context: Context = webhooks) {
   const opened = sockets.length;
   const ended = await Promise.allSettled(messages.map((message) => deliverWebhook(context, message)));
-  expect(sockets.slice(opened).every(({ destroyed }) => destroyed)).toBe(true);
+  const open = sockets
+    .slice(opened)
+    .filter(({ destroyed, remotePort }) => !destroyed && `${remotePort}` !== portOfTable);
+  expect(open).toEqual([]);
   expect(context.keptConnections.size).toBe(0);
   return ended;
 }
