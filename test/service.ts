@@ -15,6 +15,7 @@ import { issueToken } from '../lib/http/issue-token.ts';
 import { published } from '../lib/names/consumers.ts';
 import { environment } from '../lib/names/environment.ts';
 import { openTable, type Table } from '../lib/table/access/client.ts';
+import { dynamodbLocal } from './dynamodb-local/endpoint.ts';
 import { atEndOfFile } from './end-of-file.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
@@ -33,9 +34,6 @@ export type Service = { app: Context; table: Table; changes: Changes; tableName:
 
 /** The kinds of items in the stream. After an upgrade, Lambda still sends changes of purges, which version 0.1.0 published. */
 const streamKinds = [...published.kinds, 'purge'];
-
-/** The address of DynamoDB Local, where `npm run test:dynamodb-local` runs tests. By default a table is in memory. */
-const dynamodbLocal = process.env.DYNAMODB_LOCAL_ENDPOINT;
 
 async function openNewTable(tableName: string, clock: () => number): Promise<Pick<Service, 'table' | 'changes'>> {
   const recorded = { tableName, kinds: streamKinds, onlyNew: published.onlyNew };

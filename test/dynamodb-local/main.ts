@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/problem.ts';
@@ -23,12 +24,21 @@ const startMs = 60_000;
 /** How long a test may take there, in milliseconds: a command takes about five, and there are thousands in some tests. */
 const guardMs = 3_600_000;
 
+/** The tests to run, and how many workers run them. Each worker has a program of its own. */
+type Suite = { args: readonly string[]; workers: number };
+
 /** The comparison of the local table with DynamoDB Local; the functions; and the behaviours with their faults and models. */
-const suites = {
-  compare: ['--project', 'slow', 'test/infra/local/table/differential.slow.test.ts'],
-  functions: ['--project', 'quick', 'test/functions'],
-  behaviours: ['--project', 'quick', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
-} as const;
+const suites: Record<string, Suite> = {
+  compare: { args: ['--project', 'slow', 'test/infra/local/table/differential.slow.test.ts'], workers: 1 },
+  functions: { args: ['--project', 'quick', 'test/functions'], workers: availableParallelism() },
+  behaviours: {
+    args: ['--project', 'quick', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
+    workers: availableParallelism(),
+  },
+};
+
+/** A DynamoDB Local that runs. */
+type Started = { endpoint: string; stop: () => Promise<void> };
 
 /** A program that is needed is not installed, or does not start. */
 class NotInstalled extends Problem {}
@@ -38,17 +48,12 @@ class NotInstalled extends Problem {}
  * default all of them. Exits with 1 if a test fails, with 77 if Java or Maven is missing.
  */
 async function main(names: readonly string[]): Promise<void> {
-  const unknown = names.find((name) => !(name in suites));
+  const unknown = names.find((name) => !Object.hasOwn(suites, name));
   if (unknown !== undefined)
     throw new Problem(`There are no tests ${JSON.stringify(unknown)}; name ${Object.keys(suites).join(' or ')}.`);
   await fetchProgram();
-  const { endpoint, stop } = await startDynamoDbLocal();
-  try {
-    for (const [name, args] of Object.entries(suites))
-      if (names.length === 0 || names.includes(name)) await runTests(args, endpoint);
-  } finally {
-    await stop();
-  }
+  for (const [name, suite] of Object.entries(suites))
+    if (names.length === 0 || names.includes(name)) await runTests(suite);
 }
 
 /** Fetches the program and its libraries, unless they are there. */
@@ -68,7 +73,7 @@ async function fetchProgram(): Promise<void> {
 }
 
 /** Starts the program on a free port of this machine, with its data in memory. */
-async function startDynamoDbLocal(): Promise<{ endpoint: string; stop: () => Promise<void> }> {
+async function startDynamoDbLocal(): Promise<Started> {
   const port = await freePort();
   const libraries = [`-Djava.library.path=${folder}`, '-classpath', join(folder, '*')];
   const args = [...libraries, mainClass, '-inMemory', '-disableTelemetry', '-port', String(port)];
@@ -92,16 +97,27 @@ async function stopProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit');
 }
 
-async function runTests(args: readonly string[], endpoint: string): Promise<void> {
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const env = { ...process.env, DYNAMODB_LOCAL_ENDPOINT: endpoint };
-  const child = spawn(process.execPath, [vitest, 'run', '--testTimeout', String(guardMs), ...args], {
-    cwd: root,
-    env,
-    stdio: 'inherit',
-  });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Problem('Tests on DynamoDB Local have failed.');
+/** Runs tests, with a new program for each worker. */
+async function runTests({ args, workers }: Suite): Promise<void> {
+  const started: Started[] = [];
+  try {
+    while (started.length < workers) started.push(await startDynamoDbLocal());
+    const endpoints = started.map(({ endpoint }) => endpoint).join();
+    const limits = ['--testTimeout', String(guardMs), '--maxWorkers', String(workers)];
+    const child = spawn(
+      process.execPath,
+      [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...limits, ...args],
+      {
+        cwd: root,
+        env: { ...process.env, DYNAMODB_LOCAL_ENDPOINTS: endpoints },
+        stdio: 'inherit',
+      },
+    );
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Problem('Tests on DynamoDB Local have failed.');
+  } finally {
+    await Promise.all(started.map(({ stop }) => stop()));
+  }
 }
 
 main(process.argv.slice(2)).then(

@@ -4,6 +4,7 @@ import type { DeliveryMessage } from '../../../lib/names/messages.ts';
 import { idleMs } from '../../../lib/sender/kept-connections.ts';
 import { deliverWebhook } from '../../../lib/webhooks/deliveries/deliver-webhook.ts';
 import { getDelivery } from '../../../lib/webhooks/delivery-details.ts';
+import { dynamodbLocal } from '../../dynamodb-local/endpoint.ts';
 import { expectClosed, openedSockets, startReceiver } from '../../sender/receiver.ts';
 import { interceptTable } from '../../table/fixtures/intercepted-table.ts';
 import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
@@ -11,7 +12,7 @@ import { prepareTestWebhooks, type TestWebhooks } from '../test-webhooks.ts';
 const createTestWebhooks = await prepareTestWebhooks();
 const sockets = openedSockets();
 /** The port of the table of another engine, whose connections last. */
-const portOfTable = process.env.DYNAMODB_LOCAL_ENDPOINT && new URL(process.env.DYNAMODB_LOCAL_ENDPOINT).port;
+const portOfTable = dynamodbLocal && new URL(dynamodbLocal).port;
 let webhooks: TestWebhooks;
 beforeEach(() => {
   webhooks = createTestWebhooks();

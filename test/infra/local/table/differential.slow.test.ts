@@ -6,15 +6,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../../../infra/local/other-engine/create-table.ts';
 import { openLocalTable } from '../../../../infra/local/table/local-table.ts';
 import { openTable, type Table } from '../../../../lib/table/access/client.ts';
+import { dynamodbLocal } from '../../../dynamodb-local/endpoint.ts';
 import { testSeed } from '../../../seeded.ts';
 import { randomFrom } from '../../../soak/random.ts';
 import { comparableError, comparableOutput, inOrder } from './comparable.ts';
 import { hasFormerEngine, startFormerEngine, streamedRecords } from './former-engine.ts';
 import { type GeneratedCommand, generateCommand } from './generated-commands.ts';
 import { knownDifferences, type Outcome } from './known-differences.ts';
-
-/** The address of DynamoDB Local, which `npm run test:dynamodb-local` starts. */
-const dynamodbLocal = process.env.DYNAMODB_LOCAL_ENDPOINT;
 
 /** The number of commands for each engine. Dynoxide needs 2 to 5 ms for one, because it commits each write. */
 const commands = Number(process.env.DIFFERENTIAL_COMMANDS ?? 10_000);
@@ -100,6 +98,6 @@ it.skipIf(!hasFormerEngine)(
 );
 
 it.skipIf(!dynamodbLocal)(
-  `the table answers as DynamoDB Local does, whose address is in DYNAMODB_LOCAL_ENDPOINT (${compared})`,
+  `the table answers as DynamoDB Local does, if it is started by the command of the tests (${compared})`,
   () => compareSequences(dynamodbLocal as string),
 );
