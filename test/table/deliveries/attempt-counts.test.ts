@@ -19,6 +19,7 @@ import { insertAttempt, placeOf } from '../../../lib/table/deliveries/attempt-lo
 import { readAttemptPage } from '../../../lib/table/deliveries/history.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from '../../../lib/table/lists/history-days.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
+import { countsFewerUnits } from '../../dynamodb-local/endpoint.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { watchedTable } from '../fixtures/watched-table.ts';
@@ -286,32 +287,35 @@ describe('a close', () => {
     expect(await total()).toBe(1);
   });
 
-  it('keeps the item in one read unit and four write units, with all its days and hours', async () => {
-    const Key = keys.closedAttempts(organization, ulidOf(webhookId));
-    for (let day = 0; day < 90; day++) {
+  it.skipIf(countsFewerUnits)(
+    'keeps the item in one read unit and four write units, with all its days and hours',
+    async () => {
+      const Key = keys.closedAttempts(organization, ulidOf(webhookId));
+      for (let day = 0; day < 90; day++) {
+        await attempt();
+        now += dayMs;
+      }
+      await close();
+      const most = Object.fromEntries(Object.values(statusClasses).map((name) => [name, 9_999_999]));
+      const { since, counts } = (await closed())['#hours'] as { since: string; counts: object };
+      const full = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [hourAgo(at).slice(0, 13), most]));
+      const write = {
+        Key,
+        UpdateExpression: 'SET #hours = :hours',
+        ExpressionAttributeNames: { '#hours': '#hours' },
+        ExpressionAttributeValues: { ':hours': { since, counts: full } },
+      };
+      await transact(table, [{ Update: write }]);
+      expect(Object.keys(await closedDays())).toHaveLength(90);
+      expect(Object.keys(counts)).toEqual([hourAgo(24).slice(0, 13)]);
+      expect(await costOf(hours)).toMatchObject({ requests: 2, rcu: 2 });
       await attempt();
-      now += dayMs;
-    }
-    await close();
-    const most = Object.fromEntries(Object.values(statusClasses).map((name) => [name, 9_999_999]));
-    const { since, counts } = (await closed())['#hours'] as { since: string; counts: object };
-    const full = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [hourAgo(at).slice(0, 13), most]));
-    const write = {
-      Key,
-      UpdateExpression: 'SET #hours = :hours',
-      ExpressionAttributeNames: { '#hours': '#hours' },
-      ExpressionAttributeValues: { ':hours': { since, counts: full } },
-    };
-    await transact(table, [{ Update: write }]);
-    expect(Object.keys(await closedDays())).toHaveLength(90);
-    expect(Object.keys(counts)).toEqual([hourAgo(24).slice(0, 13)]);
-    expect(await costOf(hours)).toMatchObject({ requests: 2, rcu: 2 });
-    await attempt();
-    now += 5 * minuteMs;
-    const { wcu } = await costOf(close);
-    expect(wcu).toBeLessThanOrEqual(4);
-    expect(await closedDays()).toMatchObject({ [timestamp(now).slice(0, 10)]: 1 });
-  });
+      now += 5 * minuteMs;
+      const { wcu } = await costOf(close);
+      expect(wcu).toBeLessThanOrEqual(4);
+      expect(await closedDays()).toMatchObject({ [timestamp(now).slice(0, 10)]: 1 });
+    },
+  );
 
   it('expires when its last counted day leaves the history', async () => {
     await attempt();

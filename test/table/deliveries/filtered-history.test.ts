@@ -9,6 +9,7 @@ import { attemptItem, attemptOrder } from '../../../lib/table/deliveries/attempt
 import { placeOf } from '../../../lib/table/deliveries/attempt-log.ts';
 import { readFilteredAttempts } from '../../../lib/table/deliveries/filtered-history.ts';
 import { everything } from '../../../lib/table/lists/listing.ts';
+import { countsFewerUnits } from '../../dynamodb-local/endpoint.ts';
 import { fc } from '../../seeded.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
@@ -124,11 +125,14 @@ describe('a filtered list', () => {
     expect(await read({ ...page, until: lastTime })).toMatchObject({ total: 1 });
   });
 
-  it('reads its time range only, one query for each of the two layouts of the log', async () => {
-    for (let nth = 0; nth < 60; nth++) await write({ ...one, agoMs: nth * 3_600_000 });
-    const all = await costOf(() => read({ ...page, status: 'failed' }));
-    expect(all).toEqual({ requests: 2, rounds: 2, rcu: 6, wcu: 0 });
-    const some = await costOf(() => read({ ...page, status: 'failed', since: now - 5 * 3_600_000 }));
-    expect(some).toEqual({ requests: 2, rounds: 2, rcu: 2, wcu: 0 });
-  });
+  it.skipIf(countsFewerUnits)(
+    'reads its time range only, one query for each of the two layouts of the log',
+    async () => {
+      for (let nth = 0; nth < 60; nth++) await write({ ...one, agoMs: nth * 3_600_000 });
+      const all = await costOf(() => read({ ...page, status: 'failed' }));
+      expect(all).toEqual({ requests: 2, rounds: 2, rcu: 6, wcu: 0 });
+      const some = await costOf(() => read({ ...page, status: 'failed', since: now - 5 * 3_600_000 }));
+      expect(some).toEqual({ requests: 2, rounds: 2, rcu: 2, wcu: 0 });
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { type EventFilter, followEvents, readNewestEvents } from '../../../lib/t
 import { appendEvent, type LoggedEvent } from '../../../lib/table/events/event-log.ts';
 import { listLateEvent } from '../../../lib/table/events/late-events.ts';
 import { followDelayMs } from '../../../lib/table/events/positions.ts';
+import { countsFewerUnits } from '../../dynamodb-local/endpoint.ts';
 import { type Clock, clockAt } from '../../service.ts';
 import { meter } from '../fixtures/capacity.ts';
 import { createTestTable, newOrganization } from '../tasks/test-table.ts';
@@ -156,7 +157,7 @@ describe('a follower', () => {
     expect((await follow(next as string, { since: timeAt(1) })).ids).toEqual([]);
   });
 
-  it('costs two queries for a page, with events or without', async () => {
+  it.skipIf(countsFewerUnits)('costs two queries for a page, with events or without', async () => {
     await Promise.all([0, 1, 2, 3].map((second) => append(second)));
     expect(await costOf(() => follow())).toMatchObject({ requests: 2, rounds: 2, rcu: 2 });
     expect(await costOf(() => follow(beginning, {}, 2))).toMatchObject({ requests: 2, rounds: 2, rcu: 2 });
