@@ -24,16 +24,19 @@ const startMs = 60_000;
 /** How long a test may take there, in milliseconds: a command takes about five, and there are thousands in some tests. */
 const guardMs = 3_600_000;
 
-/** The tests to run, and how many workers run them. Each worker has a program of its own. */
-type Suite = { args: readonly string[]; workers: number };
+/** The tests of a project, and how many workers run them. Each worker has a program of its own, and a new one for each part. */
+type Suite = { project: 'quick' | 'slow'; parts: readonly string[]; workers: number };
+
+const cores = availableParallelism();
 
 /** The comparison of the local table with DynamoDB Local; the functions; and the behaviours with their faults and models. */
 const suites: Record<string, Suite> = {
-  compare: { args: ['--project', 'slow', 'test/infra/local/table/differential.slow.test.ts'], workers: 1 },
-  functions: { args: ['--project', 'quick', 'test/functions'], workers: availableParallelism() },
+  compare: { project: 'slow', parts: ['test/infra/local/table/differential.slow.test.ts'], workers: 1 },
+  functions: { project: 'quick', parts: ['test/functions'], workers: cores },
   behaviours: {
-    args: ['--project', 'quick', 'test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
-    workers: availableParallelism(),
+    project: 'quick',
+    parts: ['test/webhooks', 'test/tasks', 'test/table', 'test/executions'],
+    workers: cores,
   },
 };
 
@@ -53,7 +56,7 @@ async function main(names: readonly string[]): Promise<void> {
     throw new Problem(`There are no tests ${JSON.stringify(unknown)}; name ${Object.keys(suites).join(' or ')}.`);
   await fetchProgram();
   for (const [name, suite] of Object.entries(suites))
-    if (names.length === 0 || names.includes(name)) await runTests(suite);
+    if (names.length === 0 || names.includes(name)) for (const part of suite.parts) await runTests(suite, part);
 }
 
 /** Fetches the program and its libraries, unless they are there. */
@@ -97,22 +100,19 @@ async function stopProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit');
 }
 
-/** Runs tests, with a new program for each worker. */
-async function runTests({ args, workers }: Suite): Promise<void> {
+/** Runs the tests of a part, with new programs, because one gets slower with each table that it has had. */
+async function runTests({ project, workers }: Suite, part: string): Promise<void> {
   const started: Started[] = [];
   try {
     while (started.length < workers) started.push(await startDynamoDbLocal());
     const endpoints = started.map(({ endpoint }) => endpoint).join();
     const limits = ['--testTimeout', String(guardMs), '--maxWorkers', String(workers)];
-    const child = spawn(
-      process.execPath,
-      [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...limits, ...args],
-      {
-        cwd: root,
-        env: { ...process.env, DYNAMODB_LOCAL_ENDPOINTS: endpoints },
-        stdio: 'inherit',
-      },
-    );
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const child = spawn(process.execPath, [vitest, 'run', '--project', project, ...limits, part], {
+      cwd: root,
+      env: { ...process.env, DYNAMODB_LOCAL_ENDPOINTS: endpoints },
+      stdio: 'inherit',
+    });
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Problem('Tests on DynamoDB Local have failed.');
   } finally {
