@@ -98,6 +98,6 @@ it.skipIf(!hasFormerEngine)(
 );
 
 it.skipIf(!dynamodbLocal)(
-  `the table answers as DynamoDB Local does, if it is started by the command of the tests (${compared})`,
+  `the table answers as DynamoDB Local does, which npm run test:dynamodb-local starts (${compared})`,
   () => compareSequences(dynamodbLocal as string),
 );
