@@ -5,6 +5,7 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { readConsole } from '../../lib/http/console/console-files.ts';
 import { readGuides } from '../../lib/http/docs/guides.ts';
 import { readTools } from '../../lib/tools/tool-list.ts';
+import { sdkParts } from './bundle-sdk.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -86,7 +87,7 @@ export const forLambda = {
 export const asFunctions = {
   ...forLambda,
   alias: stubs,
-  plugins: [skills, guides, tools, consoleFiles],
+  plugins: [skills, guides, tools, consoleFiles, ...sdkParts],
 } satisfies BuildOptions;
 
 /** The folder of each bundled function, by the path of its source from the repository's root. */

@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { asFunctions, bundleFunctions, stubs } from '../../infra/aws/bundle.ts';
+import { sdkParts } from '../../infra/aws/bundle-sdk.ts';
 import { weightsOf } from '../infra/aws/bundle/bundle-weights.ts';
 import { importCpuRatios } from '../infra/aws/bundle/import-cpu.ts';
 
@@ -29,18 +30,19 @@ async function printSizes(folder: string): Promise<void> {
   }
 }
 
-/** Bundles the measured functions with a part of the stubs, and returns the paths of their bundles. */
-async function bundleMeasured(outdir: string, files: readonly string[]): Promise<string[]> {
-  const alias = Object.fromEntries(Object.entries(stubs).filter(([, file]) => files.includes(file)));
-  await build({ ...asFunctions, alias, entryPoints: measured, outdir, outExtension: { '.js': '.mjs' } });
+/** Bundles the measured functions with a part of the stubs and of the plugins, and returns the paths of their bundles. */
+async function bundleMeasured(outdir: string, used: readonly (string | Plugin)[]): Promise<string[]> {
+  const alias = Object.fromEntries(Object.entries(stubs).filter(([, file]) => used.includes(file)));
+  const plugins = asFunctions.plugins.filter((plugin) => !sdkParts.includes(plugin) || used.includes(plugin));
+  await build({ ...asFunctions, alias, plugins, entryPoints: measured, outdir, outExtension: { '.js': '.mjs' } });
   return measured.map((source) => join(outdir, source.replace('functions/', '').replace('.ts', '.mjs')));
 }
 
 /** Prints a table: the size of each measured bundle and the CPU time of its import, as one stub after another is added. */
 async function printStubs(folder: string): Promise<void> {
-  const files = [...new Set(Object.values(stubs))];
-  const steps = ['no stub', ...files.map((file) => `+ ${basename(file)}`)];
-  const modules = await Promise.all(steps.map((_, at) => bundleMeasured(join(folder, String(at)), files.slice(0, at))));
+  const added = [...new Set(Object.values(stubs)), ...sdkParts];
+  const steps = ['no stub', ...added.map((one) => `+ ${typeof one === 'string' ? basename(one) : one.name}`)];
+  const modules = await Promise.all(steps.map((_, at) => bundleMeasured(join(folder, String(at)), added.slice(0, at))));
   const ratios = await importCpuRatios(folder, modules.flat());
   console.log(`\n| Stubs | ${measured.map((source) => `\`${basename(source, '.ts')}\``).join(' | ')} |`);
   console.log(`| --- |${' --- |'.repeat(measured.length)}`);

@@ -1,9 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import type { Metafile } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../../../infra/aws/bundle.ts';
+import { readErrors, replacedFiles } from '../../../../infra/aws/bundle-sdk.ts';
 import { readSkills } from '../../../../lib/agents/skill-catalogue.ts';
 import { hashSecret, mintToken, writeToken } from '../../../../lib/http/token.ts';
 import { toolOf } from '../../../../lib/tools/tool-definitions.ts';
@@ -67,6 +69,21 @@ describe('the bundles', () => {
     const ratios = await importCpuRatios(folder, measured.map(bundleOf));
     const imports = measured.map((source, at) => ({ source, ratio: ratios[at] as number }));
     expect(imports.filter(({ source, ratio }) => ratio > importBudget(source))).toEqual([]);
+  });
+
+  it('have a median size of 278 KB at most', async () => {
+    const sizes = await Promise.all(functionSources().map(async (source) => (await stat(bundleOf(source))).size));
+    expect(sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(278_000);
+  });
+
+  it('have a stub for each file of the SDK that they replace, and no error that nobody reads', async () => {
+    const { inputs } = JSON.parse(await readFile(join(folder, 'functions', 'meta.json'), 'utf8')) as Metafile;
+    const bundledFiles = Object.keys(inputs);
+    for (const end of Object.keys(replacedFiles))
+      expect(bundledFiles.filter((file) => file.endsWith(`@smithy/core/dist-es/${end}`))).toHaveLength(1);
+    const text = await readFile(bundleOf('functions/pipeline/deliver-webhook.ts'), 'utf8');
+    const unread = ['BackupInUseException', 'CustomKeyStoreNotFoundException', 'QueueDoesNotExist'];
+    expect([...unread, ...readErrors].filter((name) => text.includes(`"${name}"`))).toEqual(readErrors);
   });
 
   it('run on the Node.js that Lambda has', () => {

@@ -1,22 +1,25 @@
 import { join } from 'node:path';
 import type * as bedrock from '@aws-sdk/client-bedrock-runtime';
+import type * as dynamodb from '@aws-sdk/client-dynamodb';
 import type * as kms from '@aws-sdk/client-kms';
 import type * as sqs from '@aws-sdk/client-sqs';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { asFunctions } from '../../../../infra/aws/bundle.ts';
+import { readErrors } from '../../../../infra/aws/bundle-sdk.ts';
 import { json, startBedrock } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 const contents = `
 export { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
+export * from '@aws-sdk/client-dynamodb';
 export { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 export { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 `;
 const outfile = join(createTemporaryFolder(), 'clients.mjs');
 await build({ ...asFunctions, stdin: { contents, resolveDir: import.meta.dirname }, outfile });
-const bundled: typeof bedrock & typeof kms & typeof sqs = await import(outfile);
+const bundled: typeof bedrock & typeof dynamodb & typeof kms & typeof sqs = await import(outfile);
 const service = await startBedrock();
 const config = { endpoint: service.endpoint, region: 'eu-central-1', maxAttempts: 1 };
 
@@ -62,4 +65,28 @@ it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
 
 it('the bundled client of Bedrock needs a request handler', async () => {
   await expect(converse({})).rejects.toThrow('HTTP/2 is not bundled; give the client a request handler.');
+});
+
+it.each(readErrors)('the bundled client of DynamoDB throws %s as the class that the project compares', async (name) => {
+  const old = { pk: { S: 'of before' } };
+  service.answer = json({ __type: name, Item: old, CancellationReasons: [{ Code: 'None', Item: old }] }, 400);
+  const read = new bundled.DynamoDBClient(config).send(new bundled.GetItemCommand({ TableName: 't', Key: {} }));
+  const error = await read.catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(bundled[name]);
+  if ('CancellationReasons' in error) expect(error.CancellationReasons).toEqual([{ Code: 'None', Item: old }]);
+});
+
+it('a bundled client keeps the name, the message and the status of an error whose class it does not have', async () => {
+  service.answer = json({ __type: 'DisabledException', message: 'The key is disabled.' }, 400);
+  await expect(decrypt()).rejects.toMatchObject({
+    name: 'DisabledException',
+    message: 'The key is disabled.',
+    $metadata: { httpStatusCode: 400 },
+  });
+});
+
+it('a bundled client has no adaptive retries, and says so', async () => {
+  await expect(converse({ requestHandler: new NodeHttpHandler(), retryMode: 'adaptive' })).rejects.toThrow(
+    'Adaptive retries are not bundled; remove AWS_RETRY_MODE from the environment.',
+  );
 });

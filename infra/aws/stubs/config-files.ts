@@ -1,0 +1,4 @@
+/** Stub of the SDK's reader of `~/.aws`: Lambda has no such files, and a client looks for them before its first request. */
+export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });
+
+export const CONFIG_PREFIX_SEPARATOR = '.';
