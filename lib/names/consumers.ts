@@ -85,8 +85,8 @@ export const consumers = {
   runExecution: {
     sources: [{ queue: 'executions' }],
     timeoutSeconds: 660,
-    // The function mostly waits for models.
-    memoryMegabytes: 256,
+    // The function mostly waits for models. `npm run bench:bundles` measures what it needs.
+    memoryMegabytes: 208,
     // If a model throttles, the function sends the execution to the queue again, with a delay.
     sendsTo: ['executions'],
     asksModels: true,

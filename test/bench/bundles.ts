@@ -4,8 +4,11 @@ import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { asFunctions, bundleFunctions, stubs } from '../../infra/aws/bundle.ts';
 import { sdkParts } from '../../infra/aws/bundle-sdk.ts';
+import { consumers } from '../../lib/names/consumers.ts';
+import { numberSettings } from '../../lib/settings/number-settings.ts';
 import { weightsOf } from '../infra/aws/bundle/bundle-weights.ts';
 import { importCpuRatios } from '../infra/aws/bundle/import-cpu.ts';
+import { memoryOfRuns } from './function-memory.ts';
 
 /** The functions whose imports are measured: without a client beside DynamoDB's, with KMS's, SQS's and Bedrock's. */
 const measured = [
@@ -57,12 +60,23 @@ async function printStubs(folder: string): Promise<void> {
   }
 }
 
+/** Prints the peak of the memory of the function that runs executions, with the standard limit of steps and the highest. */
+async function printMemory(folder: string): Promise<void> {
+  const { standard, most } = numberSettings.executionSteps;
+  console.log(`\nMemory of run-execution, which has ${consumers.runExecution.memoryMegabytes} MB:`);
+  for (const steps of [standard, most]) {
+    const peakMiB = await memoryOfRuns(folder, join(folder, 'functions', 'run-execution', 'index.mjs'), steps);
+    console.log(`${peakMiB.toFixed(0).padStart(8)} MiB with ${steps} steps`);
+  }
+}
+
 const kilobytes = async (file: string) => ((await stat(file)).size / 1000).toFixed(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'crewboard-bundles-'));
 try {
   await printSizes(join(folder, 'functions'));
   await printStubs(folder);
+  await printMemory(folder);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

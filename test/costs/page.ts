@@ -58,12 +58,19 @@ const priceRows = Object.values<Price>(prices).map(({ what, dollars: price, per,
   seen,
 ]);
 
+/** The cost of a million tasks, each with its event and delivery, without the writes to the table. */
+const deliveryWithoutWrites =
+  perMillion(workflows.delivery) - costOf('writeUnit', sumOf(workflows.delivery).writeUnit) * 1e6;
+
 /** The computed parts of the page, by their names in `page.md`. */
 const parts: Record<string, string> = {
   region: priceList.region,
   date: priceList.date,
   logBytes: `${requestLog.logBytes}`,
   goals: table(['What', 'Goal', 'Cost', ''], goalRows),
+  withoutWrites: dollars(deliveryWithoutWrites),
+  leastDelivery: dollars(deliveryWithoutWrites + costOf('writeUnit', 6e6)),
+  deliveryTogether: dollars(perMillion(workflows.delivery, 10)),
   firstPageUnits: `${listLimits.firstPage.rcu}`,
   firstPage: dollars(listAt(listLimits.firstPage)),
   laterPageUnits: `${listLimits.anyOffset.rcu}`,

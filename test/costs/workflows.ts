@@ -216,7 +216,7 @@ export const goals: readonly { what: string; most: number; dollars: number }[] =
     dollars: perMillion(workflows.delivery),
   },
   { what: 'a million new tasks with an agent', most: 16.5, dollars: perMillion(workflows.deliveryForAgent) },
-  { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(workflows.execution) },
+  { what: 'a million executions, without their tokens', most: 45, dollars: perMillion(workflows.execution) },
   { what: 'a million executions on tasks with an agent', most: 105, dollars: perMillion(workflows.executionOnTask) },
   { what: 'a month at rest', most: 2.5, dollars: monthAtRest({ free: true }) },
 ];
