@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { asFunctions } from '../../../../infra/aws/bundle.ts';
 import { readErrors } from '../../../../infra/aws/bundle-sdk.ts';
-import { json, startBedrock } from '../../../model/bedrock-server.ts';
+import { bedrockError, json, startBedrock } from '../../../model/bedrock-server.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 
 const contents = `
@@ -76,14 +76,21 @@ it.each(readErrors)('the bundled client of DynamoDB throws %s as the class that 
   if ('CancellationReasons' in error) expect(error.CancellationReasons).toEqual([{ Code: 'None', Item: old }]);
 });
 
-it('a bundled client keeps the name, the message and the status of an error whose class it does not have', async () => {
-  service.answer = json({ __type: 'DisabledException', message: 'The key is disabled.' }, 400);
-  await expect(decrypt()).rejects.toMatchObject({
-    name: 'DisabledException',
-    message: 'The key is disabled.',
-    $metadata: { httpStatusCode: 400 },
-  });
-});
+it.each([
+  ['Bedrock', () => converse({ requestHandler: new NodeHttpHandler() }), 'ModelErrorException'],
+  ['KMS', decrypt, 'DisabledException'],
+  ['SQS', send, 'QueueDoesNotExist'],
+])(
+  'the bundled client of %s keeps name, message and status of an error whose class it has not',
+  async (_, request, name) => {
+    service.answer =
+      name === 'ModelErrorException'
+        ? bedrockError(424, name, 'It does not work.')
+        : json({ __type: `com.amazonaws#${name}`, message: 'It does not work.' }, 424);
+    const kept = { name, message: 'It does not work.', $metadata: { httpStatusCode: 424 } };
+    await expect(request()).rejects.toMatchObject(kept);
+  },
+);
 
 it('a bundled client has no adaptive retries, and says so', async () => {
   await expect(converse({ requestHandler: new NodeHttpHandler(), retryMode: 'adaptive' })).rejects.toThrow(
