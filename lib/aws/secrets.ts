@@ -7,8 +7,8 @@ import { decryptByKms, encryptByKms, type KmsContext } from './encryption.ts';
 /** The webhook that a secret belongs to: a secret that is encrypted for one webhook cannot be decrypted for another. */
 export type SecretOwner = { organization: string; webhook: string };
 
-/** A decrypted secret, and until when it is cached; Unix time, in ms. */
-type DecryptedSecret = { secret: string; until: number };
+/** A secret that is being decrypted or is decrypted, and until when it is cached; Unix time, in ms. */
+type DecryptedSecret = { secret: Promise<string>; until: number };
 
 /** The part of a context that encrypting and decrypting secrets needs. */
 export type SecretsContext = KmsContext & {
@@ -47,21 +47,30 @@ export async function encryptSecret(context: SecretsContext, secret: string, own
 }
 
 /**
- * Decrypts the secret of a webhook, once in five minutes.
+ * Decrypts the secret of a webhook, once in five minutes. Simultaneous calls, as for the messages of a batch, share one request.
  *
  * @throws Error in a deployment without a key, and for a secret of another webhook or key
  */
 export async function decryptSecret(context: SecretsContext, text: string, owner: SecretOwner): Promise<string> {
-  const { clock, decryptedSecrets: cache, variables } = context;
+  const { clock, decryptedSecrets: cache } = context;
   const name = JSON.stringify([owner, text]);
   const cached = cache.get(name);
   const now = clock();
   // After a step back of the clock, the end is further away than it can be.
   if (cached && now < cached.until && cached.until <= now + cachedForMs) return cached.secret;
-  const keyId = variables[environment.secretsKeyId];
-  const secret = keyId ? await decryptByKms(context, keyId, text, owner) : decryptByFile(context, text, owner);
-  setBounded(cache, name, { secret, until: clock() + cachedForMs }, cachedAtMost);
-  return secret;
+  const decrypted = { secret: decrypt(context, text, owner), until: now + cachedForMs };
+  setBounded(cache, name, decrypted, cachedAtMost);
+  try {
+    return await decrypted.secret;
+  } catch (error) {
+    if (cache.get(name) === decrypted) cache.delete(name);
+    throw error;
+  }
+}
+
+async function decrypt(context: SecretsContext, text: string, owner: SecretOwner): Promise<string> {
+  const keyId = context.variables[environment.secretsKeyId];
+  return keyId ? decryptByKms(context, keyId, text, owner) : decryptByFile(context, text, owner);
 }
 
 function decryptByFile(context: SecretsContext, text: string, owner: SecretOwner): string {

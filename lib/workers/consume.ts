@@ -80,30 +80,37 @@ function requestIn(of: unknown): RequestSource {
 
 /**
  * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
- * that the message names. The counts that `handle` returns become metrics. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves messages that fail
+ * that the message names. The counts that `handle` returns become metrics, of all messages in one line. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves messages that fail
  * repeatedly to the dead-letter queue.
  */
 export function consumeQueue<const Message extends Schema>(
   schema: Message,
   handle: (message: v.InferOutput<Message>, context: Context) => Promise<Done> | Promise<void>,
 ) {
-  const consume = async ({ body }: SQSRecord): Promise<void> => {
+  const consume = async ({ body }: SQSRecord, counted: Counts[]): Promise<void> => {
     const context = processContext();
     const message = v.parse(schema, JSON.parse(body));
     const done = await runWithRequest(requestIn(message), () => handle(message, context));
     const { counts = {}, ...did }: Done = done ?? {};
-    meter(counts);
+    counted.push(counts);
     // The content comes from an event, which has texts of users.
     const { content, ...ids } = message as { content?: unknown };
     context.log.info('message', { ...ids, ...counts, ...did });
   };
-  const handler = (event: SQSEvent, context: LambdaContext): BatchResult =>
-    processPartialResponse(
+  const handler = async (event: SQSEvent, context: LambdaContext): Promise<Awaited<BatchResult>> => {
+    const counted: Counts[] = [];
+    const result = await processPartialResponse(
       event,
-      logFailure(({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
+      logFailure(
+        ({ messageId, body }: SQSRecord) => ({ record: messageId, requestId: requestOfMessage(body) }),
+        (record) => consume(record, counted),
+      ),
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
+    meter(...counted);
+    return result;
+  };
   return withStartCheck(handler, () => checkTable(processContext()));
 }
 

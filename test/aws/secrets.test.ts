@@ -70,7 +70,7 @@ describe('an encrypted secret', () => {
 });
 
 describe('a deployment with a KMS key', () => {
-  it('encrypts and decrypts secrets by that key, without a key file', async () => {
+  it('encrypts and decrypts secrets by that key, without a key file, in one request for simultaneous calls', async () => {
     const client = new KMSClient({});
     const kms = mockClient(client);
     kms.on(EncryptCommand).resolves({ CiphertextBlob: Buffer.from('encrypted') });
@@ -79,7 +79,8 @@ describe('a deployment with a KMS key', () => {
     const context = { ...contextOf(path), clients: { kms: client } };
     context.variables = { ...context.variables, [environment.secretsKeyId]: 'the key' };
     const ciphertext = await encryptSecret(context, 'a secret', owner);
-    expect(await decryptSecret(context, ciphertext, owner)).toBe('a secret');
+    const decrypted = await Promise.all([1, 2].map(() => decryptSecret(context, ciphertext, owner)));
+    expect(decrypted).toEqual(['a secret', 'a secret']);
     expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, { KeyId: 'the key', EncryptionContext: owner });
     expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, { KeyId: 'the key', EncryptionContext: owner });
     expect(existsSync(path)).toBe(false);

@@ -47,12 +47,17 @@ export type Step = {
    */
   by: 'request' | 'queue' | 'stream' | 'clock' | 'part';
   /** The time that it waits for others, in milliseconds. */
-  waitMs?: number;
+  waitMs?: number | undefined;
   /** The number of times that it happens; 1 if absent. */
   times?: number;
   /** The memory of its function, if not the default. */
   memoryMegabytes?: number;
   batchSize?: number;
+  /**
+   * A call with ten records, if it was measured: its usage, and the time that it waits for others. Without it, such a call has ten
+   * times the units and the log.
+   */
+  ofTen?: { usage: Usage; waitMs: number };
 };
 
 export type Counts = Readonly<Record<PriceName, number>>;
@@ -71,22 +76,24 @@ export function durationOf({ usage, by, waitMs = 0, memoryMegabytes = memoryOfOt
  * @param together the number of records of one call, which share its price, its time and its requests to queues
  */
 export function countsOf(step: Step, together = 1): Counts {
-  const { usage, by, times = 1, batchSize = by === 'request' ? 1 : together } = step;
+  const { by, times = 1, batchSize = by === 'request' ? 1 : together, ofTen } = step;
   const shared = Math.min(together, batchSize);
   const calls = by === 'part' ? 0 : 1 / shared;
+  const { usage, waitMs } = shared === 10 && ofTen ? ofTen : step;
+  const each = (units: number) => (usage === step.usage ? units : units / shared);
   const ofQueue = usage.sends + (by === 'queue' ? 2 : 0);
   const gigabytes = (step.memoryMegabytes ?? memoryOfOthers) / 1024;
   const once: Counts = {
     apiRequest: by === 'request' ? 1 : 0,
     call: calls,
     scheduledCall: by === 'clock' ? calls : 0,
-    gigabyteSecond: (gigabytes * durationOf(step)) / 1000 / shared,
-    readUnit: usage.rcu,
-    writeUnit: usage.wcu + usage.indexWcu,
+    gigabyteSecond: (gigabytes * durationOf({ ...step, usage, waitMs })) / 1000 / shared,
+    readUnit: each(usage.rcu),
+    writeUnit: each(usage.wcu + usage.indexWcu),
     queueRequest: ofQueue / shared,
-    keyUse: usage.keyUses,
+    keyUse: each(usage.keyUses),
     key: 0,
-    logGigabyte: usage.logBytes + (by === 'request' ? accessBytes : 0),
+    logGigabyte: each(usage.logBytes) + (by === 'request' ? accessBytes : 0),
     alarmMetric: 0,
     customMetric: 0,
   };

@@ -5,7 +5,7 @@ import { type Usage, usage } from './usage.ts';
 const log = (logBytes: number, logLines = 1) => ({ logLines, logBytes });
 
 /**
- * The usage of the steps of the pipeline; see `endpoint-budgets.ts`. Each is a call with a single record. A purge is of
+ * The usage of the steps of the pipeline; see `endpoint-budgets.ts`. Each is a call with a single record, unless it says ten. A purge is of
  * an agent with a prompt and no skills.
  */
 export const pipelineBudgets = {
@@ -47,6 +47,7 @@ export const pipelineBudgets = {
       sends: 1,
     }),
     'a new task with ten subscribers': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 3, sends: 1 }),
+    'ten new tasks with a subscriber': usage({ requests: 3, rounds: 1, rcu: 1, wcu: 30, sends: 1 }),
     'a new task that its only subscriber filters out': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 3 }),
     'a change that is no event': usage({ requests: 1, rounds: 1, wcu: 1 }),
     'another title': usage({ requests: 1, rounds: 1, wcu: 2 }),
@@ -62,6 +63,7 @@ export const pipelineBudgets = {
   },
   deliverWebhook: {
     delivered: usage({ requests: 2, rounds: 2, rcu: 3, wcu: 1, keyUses: 1, ...log(725, 2) }),
+    'ten delivered': usage({ requests: 3, rounds: 3, rcu: 12, wcu: 10, keyUses: 1, ...log(5362, 11) }),
     'delivered, with a body in the response': usage({
       requests: 2,
       rounds: 2,

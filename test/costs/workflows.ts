@@ -29,12 +29,19 @@ export const requests = Object.entries(endpointBudgets).flatMap(([operation, cas
 const { publishEvents, deliverWebhook, runExecution, purgeAgent, sweepOverdue } = pipelineBudgets;
 const created: Step = { what: 'create the task', usage: logged(endpointBudgets.createTask.bare), by: 'request' };
 const createdForAgent: Step = { ...created, usage: logged(endpointBudgets.createTask['with an agent']) };
-const published: Step = { what: 'publish', usage: publishEvents['a new task with a subscriber'], by: 'stream' };
+const published: Step = {
+  what: 'publish',
+  usage: publishEvents['a new task with a subscriber'],
+  ofTen: { usage: publishEvents['ten new tasks with a subscriber'], waitMs: 0 },
+  by: 'stream',
+};
 const withoutSubscribers = publishEvents['a new task without subscribers'];
 /** A delivery without a request to KMS: many deliveries of a webhook share one in five minutes. */
 const delivered: Step = {
   what: 'deliver',
   usage: { ...deliverWebhook.delivered, keyUses: 0 },
+  // A container makes five attempts to a webhook at the same time.
+  ofTen: { usage: { ...deliverWebhook['ten delivered'], keyUses: 0 }, waitMs: 2 * receiverMs.value },
   by: 'queue',
   waitMs: receiverMs.value,
   ...memoryOf('deliverWebhook'),
@@ -78,6 +85,7 @@ const callers: Record<ConsumerName, Step['by']> = {
 const renewal = 'a renewal of the lease' satisfies keyof typeof runExecution;
 /** The waits of the steps that call a receiver or a model. */
 const stepWaits: Record<string, number> = {
+  'ten delivered': 2 * receiverMs.value,
   ...Object.fromEntries(
     [
       'delivered',
@@ -113,7 +121,7 @@ export const workflows = {
   executionOnTask: [
     ...started('with a task'),
     ...ranFor('with a task'),
-    { ...published, what: 'publish both changes of the task', usage: withoutSubscribers, times: 2 },
+    { what: 'publish both changes of the task', usage: withoutSubscribers, by: 'stream', times: 2 },
   ],
   /** A fifth of a sweep for five events. */
   recovered: [

@@ -85,11 +85,12 @@ describe('a function of schedules', () => {
 });
 
 it('counts are a line of the log in the embedded metric format, under the name of the stack, each with its unit', () => {
-  meter({ WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  meter({ WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 }, {}, { AttemptsDelivered: 1 });
   const [line, ...more] = written.map((text) => JSON.parse(text));
   expect(more).toEqual([]);
   // A count of 0 is written: it is part of an average.
-  expect(line).toMatchObject({ service: 'Crewboard-test', WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: 0 });
+  const values = { WorkLate: 1.5, ModelThrottles: 7, AttemptsDelivered: [0, 1] };
+  expect(line).toMatchObject({ service: 'Crewboard-test', ...values });
   const [{ Metrics, ...rest }] = line._aws.CloudWatchMetrics;
   expect(rest).toEqual({ Namespace: 'Crewboard', Dimensions: [['service']] });
   expect(Metrics.slice(0, 2)).toEqual([

@@ -79,6 +79,15 @@ function stopClock(): { time: number; goOn: () => void } {
   return { time, goOn };
 }
 
+/** Lets every receiver of the process respond at once, without a network. Returns a function that ends it. */
+function withoutNetwork(): () => void {
+  const { sender } = processContext();
+  processContext().sender = async () => ({ httpStatus: 204, durationMs: 150, timedOut: false, responseBody: '' });
+  return () => {
+    processContext().sender = sender;
+  };
+}
+
 /**
  * Publishes changes at the time at which they are made, however slow the machine is: an event that is published half a second
  * later takes a request more.
@@ -115,6 +124,13 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     return created(caller);
   };
 
+  /** Returns the changes of ten new tasks, whose check is planned. */
+  const createdTen = async (caller: TestOrganization) => {
+    await publish(await created(caller));
+    for (let nth = 0; nth < 10; nth++) await created(caller);
+    return (await changesOf(caller, 'task')).slice(-10);
+  };
+
   /** Returns the checks of a caller's events in the sweeper's index. */
   const checksOf = async ({ service, organization }: TestOrganization): Promise<Overdue[]> => {
     const checks = await Array.fromAsync(readDue(service, [eventCheckPartition], '9999-12-31T23:59:59.999Z'));
@@ -130,6 +146,17 @@ export function pipelineScenarios({ receive }: TestPipeline) {
       messages = await taken(caller);
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;
+  };
+
+  /** Returns the messages of the deliveries of ten new tasks, none of which counts the attempts of its webhook. */
+  const awaitedTen = async (caller: TestOrganization) => {
+    await register(caller);
+    const messages: string[] = [];
+    while (messages.length < 10) {
+      await publish(await createdTen(caller));
+      messages.push(...(await taken(caller)).filter((body) => !isTurnToCount(JSON.parse(body).deliveryId)));
+    }
+    return messages.slice(0, 10);
   };
 
   /** Returns the messages of a caller that wait in the queue of first attempts. */
@@ -222,11 +249,10 @@ export function pipelineScenarios({ receive }: TestPipeline) {
           createChange(caller.organization, 'task.created', time, `tk_${processContext().ulid()}`),
         );
         for (const change of changes) await publishChange(processContext(), change);
-        // Without a network: a longer duration takes more bytes, and a hundred of them another read unit.
-        const { sender } = processContext();
-        processContext().sender = async () => ({ httpStatus: 204, durationMs: 150, timedOut: false, responseBody: '' });
+        // A longer duration takes more bytes, and a hundred of them another read unit.
+        const connect = withoutNetwork();
         await deliver(await receive());
-        processContext().sender = sender;
+        connect();
         goOn();
         const [check = expect.fail('no check')] = await checksOf(caller);
         await postponeDue(caller.service, check, timestamp(processContext().clock()));
@@ -248,6 +274,10 @@ export function pipelineScenarios({ receive }: TestPipeline) {
         created(caller, { webhooks: 1 }),
       ),
       'a new task with ten subscribers': publishing((caller) => createdNext(caller, 10)),
+      'ten new tasks with a subscriber': publishing(async (caller) => {
+        await register(caller);
+        return createdTen(caller);
+      }),
       'a new task that its only subscriber filters out': publishing((caller) =>
         created(caller, {
           webhooks: 1,
@@ -295,6 +325,12 @@ export function pipelineScenarios({ receive }: TestPipeline) {
     },
     deliverWebhook: {
       delivered: (caller) => delivering(awaited(caller)),
+      'ten delivered': async (caller) => {
+        const messages = await awaitedTen(caller);
+        // Attempts that end at the same time are stored by one request.
+        onTestFinished(withoutNetwork());
+        return () => deliver(messages);
+      },
       'delivered, with a body in the response': (caller) =>
         delivering(awaited(caller, { url: answeringReceiver.url, secret })),
       'delivered in the overlap of a rotation': async (caller) => {
