@@ -58,9 +58,10 @@ const priceRows = Object.values<Price>(prices).map(({ what, dollars: price, per,
   seen,
 ]);
 
-/** The cost of a million tasks, each with its event and delivery, without the writes to the table. */
-const deliveryWithoutWrites =
-  perMillion(workflows.delivery) - costOf('writeUnit', sumOf(workflows.delivery).writeUnit) * 1e6;
+/** The cost of a million tasks with events and deliveries, of only what has a price for each request and each write unit. */
+const delivery = sumOf(workflows.delivery);
+const perRequest = ['apiRequest', 'call', 'writeUnit', 'queueRequest'] as const;
+const deliveryFloor = perRequest.reduce((sum, name) => sum + costOf(name, delivery[name]) * 1e6, 0);
 
 /** The computed parts of the page, by their names in `page.md`. */
 const parts: Record<string, string> = {
@@ -68,8 +69,7 @@ const parts: Record<string, string> = {
   date: priceList.date,
   logBytes: `${requestLog.logBytes}`,
   goals: table(['What', 'Goal', 'Cost', ''], goalRows),
-  withoutWrites: dollars(deliveryWithoutWrites),
-  leastDelivery: dollars(deliveryWithoutWrites + costOf('writeUnit', 6e6)),
+  deliveryFloor: dollars(deliveryFloor),
   deliveryAlone: dollars(perMillion(workflows.delivery)),
   deliveryTogether: dollars(perMillion(workflows.delivery, 10)),
   deliveryBefore: dollars(perMillion(workflows.delivery, 10) - costOf('writeUnit', 2e6)),
