@@ -5,7 +5,7 @@ import type { StoredTask } from '../../../lib/table/tasks/task-items.ts';
 import { type ClockStep, trueTimeOf, trueTimesOf } from '../clock/service-clock.ts';
 import type { Interruption } from '../plan.ts';
 import { check } from './check.ts';
-import { type Evidence, isAtFault } from './evidence.ts';
+import { attemptsOf, type Evidence, isAtFault } from './evidence.ts';
 import { exceededRates, type Fate, fateOf, type Rated } from './webhook-rules.ts';
 
 const task = { id: 'tk_1', status: 'backlog', version: 1 } as StoredTask;
@@ -150,4 +150,13 @@ it('an execution may fail by a limit of time if only a step of the clock has mad
   expect(lost(backAgain, [noStep, { ...hour, aheadMs: 5_000 }])).toHaveLength(1);
   expect(lost(late, [noStep])).toEqual([expect.stringMatching(/has failed \(deadline\)/)]);
   expect(lost({ ...failed, completedAt: '2020-03-01T12:05:00.000Z' }, [noStep])).toHaveLength(1);
+});
+
+it('two posts of one body are one attempt, a third one is another, and so is a later body', () => {
+  const post = { deliveryId: 'dlv_1', name: 'n', occurredAt: 0, stampedAt: 1, sentAt: 1, endedAt: 2 };
+  const later = { ...post, stampedAt: 9, sentAt: 9, endedAt: 10 };
+  const other = { ...post, deliveryId: 'dlv_2' };
+  const again = { ...post, endedAt: 3 };
+  expect(attemptsOf([post, again, other, later])).toEqual([again, other, later]);
+  expect(attemptsOf([post, again, post])).toEqual([again, post]);
 });

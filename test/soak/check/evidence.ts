@@ -81,7 +81,9 @@ export async function dueIn(table: Table): Promise<string[]> {
   return due.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
-export async function gather(sources: Sources): Promise<Evidence> {
+export async function gather(all: Sources): Promise<Evidence> {
+  const registered = all.registered.map((one) => ({ ...one, posts: attemptsOf(one.posts) }));
+  const sources = { ...all, registered };
   const { table, ledger } = sources;
   const now = Date.now();
   const range = { from: 0, to: Date.parse(distantFuture), now };
@@ -174,6 +176,17 @@ function checkDeliveries(sources: Sources, fates: Evidence['fates'], now: number
 function hasSteppedDuring(posts: readonly Post[], steps: readonly ClockStep[]): boolean {
   const begun = posts.flatMap(({ occurredAt }) => trueTimesOf(occurredAt, steps));
   return hasStepped(steps, Math.min(...begun), Math.max(...posts.map(({ endedAt }) => endedAt)) + writtenWithinMs);
+}
+
+/**
+ * Returns the attempts of posts. A request that a kept connection has lost is sent once more on a new one, with the same body
+ * (docs/decisions/08-connections-are-kept-within-a-batch.md): both are one attempt, until the second has ended.
+ */
+export function attemptsOf(posts: readonly Post[]): Post[] {
+  const alike = Map.groupBy(posts, ({ deliveryId, stampedAt }) => `${deliveryId} ${stampedAt}`);
+  return [...alike.values()].flatMap(([first, again, ...more]) =>
+    first && again ? [{ ...first, endedAt: Math.max(first.endedAt, again.endedAt) }, ...more] : (first ?? []),
+  );
 }
 
 /** Whether a post was under way when the service was killed or stopped. */
