@@ -2,6 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 
+/** Returns the path of a stub by its name. */
+export function stubFile(name: string): string {
+  return join(import.meta.dirname, 'stubs', `${name}.ts`);
+}
+
 /** Files of the SDK that other files of their package import, by the end of their path, each with the name of its stub. */
 export const replacedFiles: Readonly<Record<string, string>> = {
   'submodules/checksum/sha256/Sha256Js.js': 'sha256',
@@ -17,8 +22,7 @@ const stubbedFiles: Plugin = {
     onLoad({ filter: /[\\/]@smithy[\\/]core[\\/]dist-es[\\/]submodules[\\/]/ }, async ({ path }) => {
       const found = Object.keys(replacedFiles).find((end) => path.replaceAll(sep, '/').endsWith(end));
       if (!found) return undefined;
-      const stub = join(import.meta.dirname, 'stubs', `${replacedFiles[found]}.ts`);
-      return { contents: await readFile(stub, 'utf8'), loader: 'ts' };
+      return { contents: await readFile(stubFile(replacedFiles[found] as string), 'utf8'), loader: 'ts' };
     }),
 };
 

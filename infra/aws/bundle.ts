@@ -5,7 +5,7 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { readConsole } from '../../lib/http/console/console-files.ts';
 import { readGuides } from '../../lib/http/docs/guides.ts';
 import { readTools } from '../../lib/tools/tool-list.ts';
-import { sdkParts } from './bundle-sdk.ts';
+import { sdkParts, stubFile } from './bundle-sdk.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -56,16 +56,16 @@ const consoleFiles: Plugin = {
 
 /** Modules that the SDKs import and no function needs, each with the file of its stub, which states the reason. */
 export const stubs: Readonly<Record<string, string>> = {
-  '@aws-sdk/credential-provider-node': stub('credentials'),
-  '@aws-sdk/eventstream-handler-node': stub('event-streams'),
-  '@aws-sdk/middleware-eventstream': stub('event-streams'),
-  '@aws-sdk/middleware-websocket': stub('event-streams'),
-  '@smithy/core/event-streams': stub('event-streams'),
-  '@aws-sdk/token-providers': stub('tokens'),
-  '@aws-sdk/middleware-endpoint-discovery': stub('endpoint-discovery'),
-  'node:http2': stub('http2'),
-  'node:process': stub('process'),
-  '@modelcontextprotocol/server/_shims': stub('json-schema-validator'),
+  '@aws-sdk/credential-provider-node': stubFile('credentials'),
+  '@aws-sdk/eventstream-handler-node': stubFile('event-streams'),
+  '@aws-sdk/middleware-eventstream': stubFile('event-streams'),
+  '@aws-sdk/middleware-websocket': stubFile('event-streams'),
+  '@smithy/core/event-streams': stubFile('event-streams'),
+  '@aws-sdk/token-providers': stubFile('tokens'),
+  '@aws-sdk/middleware-endpoint-discovery': stubFile('endpoint-discovery'),
+  'node:http2': stubFile('http2'),
+  'node:process': stubFile('process'),
+  '@modelcontextprotocol/server/_shims': stubFile('json-schema-validator'),
 };
 
 /** The options of esbuild for Lambda's Node.js. */
@@ -126,8 +126,4 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     }
   writeFileSync(join(outdir, 'meta.json'), JSON.stringify(metafile));
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
-}
-
-function stub(name: string): string {
-  return join(import.meta.dirname, 'stubs', `${name}.ts`);
 }

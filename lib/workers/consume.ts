@@ -80,7 +80,8 @@ function requestIn(of: unknown): RequestSource {
 
 /**
  * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
- * that the message names. The counts that `handle` returns become metrics, of all messages in one line. They are logged with the ids of the message, and with the other fields that `handle` returns. SQS delivers failed messages again, and moves messages that fail
+ * that the message names. The counts that `handle` returns are logged with the ids of the message and with the other fields that
+ * it returns, and become metrics, those of a batch in one line. SQS delivers failed messages again, and moves messages that fail
  * repeatedly to the dead-letter queue.
  */
 export function consumeQueue<const Message extends Schema>(
@@ -97,7 +98,7 @@ export function consumeQueue<const Message extends Schema>(
     const { content, ...ids } = message as { content?: unknown };
     context.log.info('message', { ...ids, ...counts, ...did });
   };
-  const handler = async (event: SQSEvent, context: LambdaContext): Promise<Awaited<BatchResult>> => {
+  const handler = async (event: SQSEvent, context: LambdaContext): BatchResult => {
     const counted: Counts[] = [];
     const result = await processPartialResponse(
       event,

@@ -79,8 +79,9 @@ export function countsOf(step: Step, together = 1): Counts {
   const { by, times = 1, batchSize = by === 'request' ? 1 : together, ofTen } = step;
   const shared = Math.min(together, batchSize);
   const calls = by === 'part' ? 0 : 1 / shared;
-  const { usage, waitMs } = shared === 10 && ofTen ? ofTen : step;
-  const each = (units: number) => (usage === step.usage ? units : units / shared);
+  const measured = shared === 10 ? ofTen : undefined;
+  const { usage, waitMs } = measured ?? step;
+  const each = (units: number) => (measured ? units / shared : units);
   const ofQueue = usage.sends + (by === 'queue' ? 2 : 0);
   const gigabytes = (step.memoryMegabytes ?? memoryOfOthers) / 1024;
   const once: Counts = {
